@@ -1,0 +1,31 @@
+/* The plan cache from inside. Private to lib: cache.c makes plans, registry.c resolves Any and extensions. */
+#ifndef BJVM_CACHE_IMPL_H_
+#define BJVM_CACHE_IMPL_H_
+
+#include <pthread.h>
+
+#include "bjvm/cache.h"
+#include "plan.h"
+#include "pointer_table.h"
+
+struct bjvm_cache {
+  const upb_DefPool *pool;
+  bjvmi_pointer_table plans;      /* upb_MessageDef to bjvm_plan */
+  bjvmi_pointer_table extensions; /* upb_MiniTableExtension to bjvm_extension */
+  bjvm_registry registry;
+  uint32_t decode_options; /* of upb_Decode, for the contents of an Any; atomic */
+  pthread_mutex_t lock;    /* held by whoever adds a plan, an extension, a slot or a variant */
+  upb_Arena *arena;        /* all memory of the cache, itself excepted; used under the lock */
+};
+
+/* Loads compiled bytes, which lie in `scratch`, into the cache's arena and gives them a binding whose nested plans
+ * are linked through the cache. The lock is held. NULL on failure, told in `error`. */
+bjvmi_binding *bjvmi_cache_bind(bjvm_cache *cache, const void *data, size_t size, bjvm_error *error);
+
+/* The registry over a cache. */
+bjvm_registry bjvmi_registry_make(bjvm_cache *cache);
+
+/* Fills `error`, if not NULL: code and the sentence `text`, followed by `name` in quotes if that is not NULL. */
+void bjvmi_cache_fail(bjvm_error *error, bjvm_status code, const char *text, const char *name, size_t size);
+
+#endif /* BJVM_CACHE_IMPL_H_ */

@@ -1,0 +1,105 @@
+/* The registry over a DefPool: what an Any or an extension name in a text refers to.
+ *
+ * The VMs call these functions through bjvm_registry. Names are looked up in the pool's own tables, which are only read, and what they
+ * lead to in the cache (cache.c). Extensions are compiled and bound one by one, when first met, and found again by mini table without a
+ * lock. Also upb's binary codec for the content of an Any, which vm must not link by itself.
+ */
+#include <string.h>
+
+#include "bjvm/compile.h"
+#include "cache_impl.h"
+#include "upb/wire/decode.h"
+#include "upb/wire/encode.h"
+
+/* -- Messages --------------------------------------------------------------------------------------------------- */
+
+static const bjvm_plan *find_message(void *context, const char *full_name, size_t size) {
+  return bjvm_cache_find((bjvm_cache *)context, full_name, size, NULL);
+}
+
+/* -- Extensions ------------------------------------------------------------------------------------------------- */
+
+/* The lock is held. */
+static const bjvm_extension *bind_extension(bjvm_cache *cache, const upb_FieldDef *field, const void *data,
+                                            size_t size) {
+  bjvm_error error;
+  bjvm_status status;
+  bjvmi_binding *binding = bjvmi_cache_bind(cache, data, size, &error);
+  if (!binding) return NULL;
+  const upb_MiniTableExtension *table = upb_FieldDef_MiniTableExtension(field);
+  const bjvm_extension *extension = bjvmi_bind_extension(binding, 0, table, &status);
+  if (extension && !bjvmi_pointer_table_add(&cache->extensions, table, extension, cache->arena)) return NULL;
+  return extension;
+}
+
+static const bjvm_extension *create_extension(bjvm_cache *cache, const upb_FieldDef *field) {
+  upb_Arena *scratch = upb_Arena_New();
+  if (!scratch) return NULL;
+  const void *data;
+  size_t size;
+  bjvm_error error;
+  const bjvm_extension *extension = NULL;
+  if (bjvm_compile_extension(field, scratch, &data, &size, &error) == BJVM_OK) {
+    extension = bind_extension(cache, field, data, size);
+  }
+  upb_Arena_Free(scratch);
+  return extension;
+}
+
+static const bjvm_extension *get_extension(bjvm_cache *cache, const upb_FieldDef *field) {
+  const void *key = upb_FieldDef_MiniTableExtension(field);
+  const void *found = bjvmi_pointer_table_get(&cache->extensions, key);
+  if (found) return (const bjvm_extension *)found;
+  pthread_mutex_lock(&cache->lock);
+  found = bjvmi_pointer_table_get(&cache->extensions, key);
+  if (!found) found = create_extension(cache, field);
+  pthread_mutex_unlock(&cache->lock);
+  return (const bjvm_extension *)found;
+}
+
+static const bjvm_extension *find_extension(void *context, const char *full_name, size_t size) {
+  bjvm_cache *cache = (bjvm_cache *)context;
+  const upb_FieldDef *field = upb_DefPool_FindExtensionByNameWithSize(cache->pool, full_name, size);
+  return field ? get_extension(cache, field) : NULL;
+}
+
+static const bjvm_extension *find_extension_by_table(void *context, const upb_MiniTableExtension *table) {
+  bjvm_cache *cache = (bjvm_cache *)context;
+  const void *found = bjvmi_pointer_table_get(&cache->extensions, table);
+  if (found) return (const bjvm_extension *)found;
+  /* Asked of the extension registry first: the pool itself asserts that it knows the table. */
+  const upb_ExtensionRegistry *known = upb_DefPool_ExtensionRegistry(cache->pool);
+  const upb_MiniTable *extendee = upb_MiniTableExtension_Extendee(table);
+  if (upb_ExtensionRegistry_Lookup(known, extendee, upb_MiniTableExtension_Number(table)) != table)
+    return NULL;
+  return get_extension(cache, upb_DefPool_FindExtensionByMiniTable(cache->pool, table));
+}
+
+/* -- The binary codec ------------------------------------------------------------------------------------------- */
+
+static bool decode(void *context, const char *data, size_t size, upb_Message *msg, const upb_MiniTable *table,
+                   upb_Arena *arena) {
+  bjvm_cache *cache = (bjvm_cache *)context;
+  uint32_t options = __atomic_load_n(&cache->decode_options, __ATOMIC_RELAXED);
+  const upb_ExtensionRegistry *known = upb_DefPool_ExtensionRegistry(cache->pool);
+  return upb_Decode(data, size, msg, table, known, (int)options, arena) == kUpb_DecodeStatus_Ok;
+}
+
+/* Deterministic, so that equal texts give equal bytes: a map inside an Any would otherwise stand in hash order. The depth is upb's greatest:
+ * the message was read from a text whose depth max_depth has already bounded. */
+static bool encode(void *context, const upb_Message *msg, const upb_MiniTable *table, upb_Arena *arena,
+                   char **data, size_t *size) {
+  (void)context;
+  uint32_t options = upb_EncodeOptions_MaxDepth(UINT16_MAX) | kUpb_EncodeOption_Deterministic;
+  return upb_Encode(msg, table, (int)options, arena, data, size) == kUpb_EncodeStatus_Ok;
+}
+
+bjvm_registry bjvmi_registry_make(bjvm_cache *cache) {
+  return (bjvm_registry){.size = sizeof(bjvm_registry),
+                         .context = cache,
+                         .find_message = find_message,
+                         .find_extension = find_extension,
+                         .find_extension_by_table = find_extension_by_table,
+                         .decode = decode,
+                         .encode = encode};
+}

@@ -1,0 +1,201 @@
+/* The name pool: encoded names behind their headers, and raw names.
+ *
+ * A name is appended at the end of the pool first and then looked for; one that is there already is taken off
+ * again. So equal encoded names (with equal ALT forms) are in the pool once, and so are equal raw names; a raw name lies
+ * inside an encoded one unless it had to be escaped. The pool's order is the order in which names are asked for.
+ */
+#include "compiler.h"
+
+#include <string.h>
+
+/* What stands around a name in its encoded form. */
+typedef struct affix {
+  const char *before;
+  const char *after;
+  uint32_t before_size;
+  uint32_t after_size;
+} affix;
+
+static const affix field_affix = {",\"", "\":", 2, 2};
+static const affix extension_affix = {",\"[", "]\":", 3, 3};
+static const affix value_affix = {"\"", "\"", 1, 1};
+
+static const bjvmi_name no_name = {0, 0, 0, BJVMI_NONE, BJVMI_NONE};
+
+static bjvmi_bytes *pool_of(bjvmi_compiler *c) { return &c->sections[BJVMI_SECTION_NAMES]; }
+
+void bjvmi_names_begin(bjvmi_compiler *c) {
+  /* Offset 0 is no name, and a header can be read in front of any offset that is one. */
+  void *start = bjvmi_bytes_add(c, pool_of(c), BJVMI_NAME_HEADER);
+  if (start != NULL) memset(start, 0, BJVMI_NAME_HEADER);
+}
+
+void bjvmi_names_end(bjvmi_compiler *c) {
+  void *pad = bjvmi_bytes_add(c, pool_of(c), BJVMI_NAME_PAD);
+  if (pad != NULL) memset(pad, 0, BJVMI_NAME_PAD);
+}
+
+/* -- Escapes ----------------------------------------------------------------------------------------------- */
+
+/* The letter behind the backslash of a short escape, or 0. */
+static char short_escape(unsigned char ch) {
+  switch (ch) {
+    case '"': return '"';
+    case '\\': return '\\';
+    case '\b': return 'b';
+    case '\f': return 'f';
+    case '\n': return 'n';
+    case '\r': return 'r';
+    case '\t': return 't';
+    default: return 0;
+  }
+}
+
+/* The size of `name` once it is escaped; adds what it finds to *flags. */
+static size_t escaped_size(const char *name, size_t size, uint32_t *flags) {
+  size_t extra = 0;
+  for (size_t i = 0; i < size; i++) {
+    unsigned char ch = (unsigned char)name[i];
+    if (ch >= 0x80 || ch == '<' || ch == '>' || ch == '&') *flags |= BJVMI_NAME_SPECIAL;
+    if (ch >= 0x20 && ch != '"' && ch != '\\') continue;
+    *flags |= BJVMI_NAME_ESCAPED;
+    extra += short_escape(ch) ? 1 : 5;
+  }
+  return size + extra;
+}
+
+static char *escape(char *to, const char *name, size_t size) {
+  for (size_t i = 0; i < size; i++) {
+    unsigned char ch = (unsigned char)name[i];
+    char letter = short_escape(ch);
+    if (letter != 0) {
+      *to++ = '\\';
+      *to++ = letter;
+    } else if (ch < 0x20) {
+      memcpy(to, ch < 0x10 ? "\\u000" : "\\u001", 5);
+      to[5] = "0123456789abcdef"[ch & 15];
+      to += 6;
+    } else {
+      *to++ = (char)ch;
+    }
+  }
+  return to;
+}
+
+/* Appends header and encoded form. Returns the length of the form, 0 on failure. */
+static uint32_t append_encoded(bjvmi_compiler *c, const affix *around, const char *name, size_t size,
+                               uint32_t *flags) {
+  size_t length = around->before_size + escaped_size(name, size, flags) + around->after_size;
+  if (length > BJVMI_NAME_MAX) {
+    bjvmi_fail(c, BJVM_PLAN_LIMIT, c->subject, "its name is longer than a plan can hold");
+    return 0;
+  }
+  char *to = bjvmi_bytes_add(c, pool_of(c), BJVMI_NAME_HEADER + length);
+  if (to == NULL) return 0;
+  uint16_t header[2] = {bjvmi_le16((uint16_t)length), bjvmi_le16((uint16_t)*flags)};
+  memcpy(to, header, BJVMI_NAME_HEADER);
+  memcpy(to + BJVMI_NAME_HEADER, around->before, around->before_size);
+  to += BJVMI_NAME_HEADER + around->before_size;
+  if (*flags & BJVMI_NAME_ESCAPED) {
+    to = escape(to, name, size);
+  } else {
+    memcpy(to, name, size);
+    to += size;
+  }
+  memcpy(to, around->after, around->after_size);
+  return (uint32_t)length;
+}
+
+/* -- Raw names --------------------------------------------------------------------------------------------- */
+
+/* The index of a raw name, which also stands in the pool at `inside` (0: nowhere yet). */
+static uint32_t raw_index(bjvmi_compiler *c, const char *name, size_t size, uint32_t inside) {
+  const bjvmi_bytes *pool = pool_of(c);
+  uint32_t hash = bjvmi_key_hash(0, name, size);
+  uint32_t at = hash;
+  for (uint32_t i; (i = bjvmi_map_next(&c->raw_map, hash, &at)) != BJVMI_NONE;) {
+    const bjvmi_raw *known = bjvmi_raw_at(c, i);
+    if (known->size == size && memcmp(pool->data + known->offset, name, size) == 0) return i;
+  }
+  if (inside == 0) {
+    inside = (uint32_t)pool->size;
+    char *to = bjvmi_bytes_add(c, pool_of(c), size);
+    if (to == NULL) return BJVMI_NONE;
+    memcpy(to, name, size);
+  }
+  uint32_t index = (uint32_t)(c->raws.size / sizeof(bjvmi_raw));
+  bjvmi_raw *raw = bjvmi_bytes_add(c, &c->raws, sizeof *raw);
+  if (raw == NULL) return BJVMI_NONE;
+  *raw = (bjvmi_raw){inside, (uint32_t)size, 0};
+  bjvmi_map_insert(c, &c->raw_map, hash, index);
+  return index;
+}
+
+uint32_t bjvmi_names_raw(bjvmi_compiler *c, const char *name) {
+  size_t size = strlen(name);
+  if (size > BJVMI_NAME_MAX) {
+    bjvmi_fail(c, BJVM_PLAN_LIMIT, c->subject, "its name is longer than a plan can hold");
+    return BJVMI_NONE;
+  }
+  return raw_index(c, name, size, 0);
+}
+
+/* -- Encoded names ----------------------------------------------------------------------------------------- */
+
+/* The name whose record has just been appended at `start`, if it is known from earlier. */
+static const bjvmi_name *find_encoded(bjvmi_compiler *c, size_t start, uint32_t hash) {
+  const bjvmi_bytes *pool = pool_of(c);
+  size_t size = pool->size - start;
+  uint32_t at = hash;
+  for (uint32_t i; (i = bjvmi_map_next(&c->encoded_map, hash, &at)) != BJVMI_NONE;) {
+    const bjvmi_name *known = (const bjvmi_name *)(const void *)c->encoded.data + i;
+    const char *record = pool->data + known->offset - BJVMI_NAME_HEADER;
+    if (known->record_size == size && memcmp(record, pool->data + start, size) == 0) return known;
+  }
+  return NULL;
+}
+
+/* `alt` NULL: there is no ALT form. */
+static bjvmi_name encode(bjvmi_compiler *c, const affix *around, const char *name, const char *alt) {
+  bjvmi_bytes *pool = pool_of(c);
+  size_t start = pool->size;
+  size_t size = strlen(name);
+  size_t alt_size = alt ? strlen(alt) : 0;
+  uint32_t flags = alt ? BJVMI_NAME_ALT : 0;
+  uint32_t alt_flags = 0;
+  uint32_t length = append_encoded(c, around, name, size, &flags);
+  uint32_t alt_at = (uint32_t)pool->size + BJVMI_NAME_HEADER;
+  if (alt != NULL) append_encoded(c, around, alt, alt_size, &alt_flags);
+  if (c->status != BJVM_OK) return no_name;
+
+  uint32_t hash = bjvmi_key_hash(0, pool->data + start, pool->size - start);
+  const bjvmi_name *known = find_encoded(c, start, hash);
+  if (known != NULL) {
+    pool->size = start;
+    return *known;
+  }
+  bjvmi_name made = {(uint32_t)start + BJVMI_NAME_HEADER, length, (uint32_t)(pool->size - start), 0, 0};
+  made.raw = raw_index(c, name, size, flags & BJVMI_NAME_ESCAPED ? 0 : made.offset + around->before_size);
+  made.alt = made.raw;
+  if (alt != NULL)
+    made.alt = raw_index(c, alt, alt_size, alt_flags & BJVMI_NAME_ESCAPED ? 0 : alt_at + around->before_size);
+
+  uint32_t index = (uint32_t)(c->encoded.size / sizeof made);
+  bjvmi_name *kept = bjvmi_bytes_add(c, &c->encoded, sizeof made);
+  if (kept == NULL) return no_name;
+  *kept = made;
+  bjvmi_map_insert(c, &c->encoded_map, hash, index);
+  return made;
+}
+
+bjvmi_name bjvmi_names_field(bjvmi_compiler *c, const char *json, const char *proto) {
+  return encode(c, &field_affix, json, strcmp(json, proto) == 0 ? NULL : proto);
+}
+
+bjvmi_name bjvmi_names_extension(bjvmi_compiler *c, const char *full_name) {
+  return encode(c, &extension_affix, full_name, NULL);
+}
+
+bjvmi_name bjvmi_names_value(bjvmi_compiler *c, const char *name) {
+  return encode(c, &value_affix, name, NULL);
+}

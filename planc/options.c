@@ -1,0 +1,217 @@
+/* The command line: one table of options, from which parsing, hints and help are made.
+ *
+ * main.c has chosen the command. A long option takes its argument as --opt=value or --opt value; the flags of the codec are
+ * accepted by encode and decode alike, so that a tool can pass one set to both. Invariant: an error line has been
+ * printed whenever parsing returns false.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bjvm/codec.h"
+#include "cli.h"
+
+enum {
+  FOR_CODEC = BJVMI_FOR_ENCODE | BJVMI_FOR_DECODE,
+  FOR_SCHEMA = BJVMI_FOR_COMPILE | BJVMI_FOR_DUMP | FOR_CODEC,
+  FOR_ALL = FOR_SCHEMA | BJVMI_FOR_VERIFY | BJVMI_FOR_LINT,
+};
+
+typedef enum option_id {
+  OPTION_HELP,
+  OPTION_DESCRIPTOR_SET,
+  OPTION_TYPE,
+  OPTION_OUTPUT,
+  OPTION_EXTENSIONS,
+  OPTION_STATS,
+  OPTION_MAX_DEPTH,
+  OPTION_INDENT,
+  OPTION_FLAGS, /* sets bits */
+} option_id;
+
+typedef struct option {
+  const char *name;
+  char letter;
+  const char *argument; /* NULL: takes none */
+  option_id id;
+  unsigned commands;
+  uint32_t encode_flags;
+  uint32_t decode_flags;
+  const char *help;
+} option;
+
+static const option table[] = {
+    {"descriptor-set", 0, "FILE", OPTION_DESCRIPTOR_SET, FOR_SCHEMA | BJVMI_FOR_LINT, 0, 0,
+     "the schema: a FileDescriptorSet with all its imports"},
+    {"type", 0, "NAME", OPTION_TYPE, FOR_SCHEMA, 0, 0, "full name of the message type"},
+    {"output", 'o', "FILE", OPTION_OUTPUT, FOR_SCHEMA, 0, 0, "where to write; - or none: standard output"},
+    {"extensions", 0, NULL, OPTION_EXTENSIONS, BJVMI_FOR_COMPILE | BJVMI_FOR_DUMP, 0, 0,
+     "also the extensions that the set has for the types"},
+    {"stats", 0, NULL, OPTION_STATS, BJVMI_FOR_COMPILE, 0, 0, "tell the size of the plan on standard error"},
+    {"use-proto-names", 0, NULL, OPTION_FLAGS, FOR_CODEC, BJVM_ENCODE_PROTO_NAMES, 0,
+     "encode: field names as in the .proto file"},
+    {"enums-as-ints", 0, NULL, OPTION_FLAGS, FOR_CODEC, BJVM_ENCODE_ENUMS_AS_INTS, 0,
+     "encode: enum values as numbers"},
+    {"emit-defaults", 0, NULL, OPTION_FLAGS, FOR_CODEC, BJVM_ENCODE_EMIT_DEFAULTS, 0,
+     "encode: also fields without presence that have their default"},
+    {"sort-map-keys", 0, NULL, OPTION_FLAGS, FOR_CODEC, BJVM_ENCODE_SORT_MAP_KEYS, 0,
+     "encode: map entries in the order of their keys"},
+    {"int64-as-numbers", 0, NULL, OPTION_FLAGS, FOR_CODEC, BJVM_ENCODE_INT64_AS_NUMBERS, 0,
+     "encode: 64-bit integers without quotes"},
+    {"pretty", 0, NULL, OPTION_FLAGS, FOR_CODEC, BJVM_ENCODE_PRETTY, 0, "encode: one member a line"},
+    {"indent", 0, "N", OPTION_INDENT, FOR_CODEC, BJVM_ENCODE_PRETTY, 0,
+     "encode: --pretty with N blanks a level, 1 to 16 (default 2)"},
+    {"ascii", 0, NULL, OPTION_FLAGS, FOR_CODEC, BJVM_ENCODE_ASCII, 0, "encode: non-ASCII as \\u escapes"},
+    {"html-safe", 0, NULL, OPTION_FLAGS, FOR_CODEC, BJVM_ENCODE_HTML_SAFE, 0,
+     "encode: < > & and U+2028/2029 as \\u escapes"},
+    {"ignore-unknown", 0, NULL, OPTION_FLAGS, FOR_CODEC, 0, BJVM_DECODE_IGNORE_UNKNOWN,
+     "decode: skip unknown names, drop unknown enum names"},
+    {"last-wins", 0, NULL, OPTION_FLAGS, FOR_CODEC, 0, BJVM_DECODE_LAST_WINS,
+     "decode: a name given twice is no error, the last counts"},
+    {"case-insensitive-enums", 0, NULL, OPTION_FLAGS, FOR_CODEC, 0, BJVM_DECODE_CASE_INSENSITIVE_ENUMS,
+     "decode: ASCII case of enum names does not matter"},
+    {"check-required", 0, NULL, OPTION_FLAGS, FOR_CODEC, BJVM_ENCODE_CHECK_REQUIRED,
+     BJVM_DECODE_CHECK_REQUIRED, "a missing required field is an error"},
+    {"max-depth", 0, "N", OPTION_MAX_DEPTH, FOR_CODEC, 0, 0,
+     "objects and arrays inside one another, 1 to 65535 (default 100)"},
+    {"help", 'h', NULL, OPTION_HELP, FOR_ALL, 0, 0, "this text"},
+};
+enum { TABLE_COUNT = sizeof table / sizeof table[0] };
+
+/* -- Help ------------------------------------------------------------------------------------------------------- */
+
+void bjvmi_options_help(const bjvmi_command *command) {
+  for (const option *o = table; o < table + TABLE_COUNT; o++) {
+    if (!(o->commands & command->mask)) continue;
+    char left[40];
+    snprintf(left, sizeof left, "%c%c%s --%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
+             o->letter ? "," : " ", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
+    printf("  %-30s  %s\n", left, o->help);
+  }
+}
+
+/* -- Errors ----------------------------------------------------------------------------------------------------- */
+
+static bool usage_error(const bjvmi_options *options, const char *what, const char *word, const char *hint) {
+  bjvmi_report("planc", "%s '%s'%s%s%s (see planc %s --help)", what, word, hint ? "; did you mean '--" : "",
+               hint ? hint : "", hint ? "'?" : "", options->command);
+  return false;
+}
+
+static bool unknown_option(const bjvmi_options *options, unsigned mask, const char *word) {
+  char name[80];
+  size_t size = strcspn(word, "=");
+  if (size >= sizeof name) size = sizeof name - 1;
+  memcpy(name, word, size);
+  name[size] = 0;
+  bjvmi_nearest nearest = {.word = name + strspn(name, "-")};
+  for (const option *o = table; o < table + TABLE_COUNT; o++) {
+    if (o->commands & mask) bjvmi_nearest_offer(&nearest, o->name);
+  }
+  return usage_error(options, "unknown option", name, nearest.found);
+}
+
+/* -- Parsing ---------------------------------------------------------------------------------------------------- */
+
+/* A number without sign or blanks, from 1 to `max`; 0 if it is none. */
+static uint32_t parse_number(const char *text, uint32_t max) {
+  uint32_t value = 0;
+  for (const char *p = text; *p; p++) {
+    if (*p < '0' || *p > '9' || value > max) return 0;
+    value = value * 10 + (uint32_t)(*p - '0');
+  }
+  return value <= max ? value : 0;
+}
+
+static bool set_once(const bjvmi_options *options, const char **place, const char *value, const option *o) {
+  if (*place) return usage_error(options, "option given twice:", o->name, NULL);
+  *place = value;
+  return true;
+}
+
+static bool set_number(const bjvmi_options *options, uint32_t *place, uint32_t max, const char *value,
+                       const option *o) {
+  *place = parse_number(value, max);
+  if (*place) return true;
+  bjvmi_report("planc", "--%s takes a number from 1 to %u, not '%s' (see planc %s --help)", o->name,
+               (unsigned)max, value, options->command);
+  return false;
+}
+
+static bool apply(bjvmi_options *options, const option *o, const char *value) {
+  options->encode_flags |= o->encode_flags;
+  options->decode_flags |= o->decode_flags;
+  switch (o->id) {
+    case OPTION_HELP: options->help = true; break;
+    case OPTION_DESCRIPTOR_SET: return set_once(options, &options->descriptor_set, value, o);
+    case OPTION_TYPE: options->types[options->type_count++] = value; break;
+    case OPTION_OUTPUT: return set_once(options, &options->output, value, o);
+    case OPTION_EXTENSIONS: options->extensions = true; break;
+    case OPTION_STATS: options->stats = true; break;
+    case OPTION_MAX_DEPTH: return set_number(options, &options->max_depth, BJVMI_MAX_DEPTH, value, o);
+    case OPTION_INDENT: return set_number(options, &options->indent, 16, value, o);
+    case OPTION_FLAGS: break;
+  }
+  return true;
+}
+
+static const option *find_long(const char *name, size_t size, unsigned mask) {
+  for (const option *o = table; o < table + TABLE_COUNT; o++) {
+    if ((o->commands & mask) && strlen(o->name) == size && memcmp(o->name, name, size) == 0) return o;
+  }
+  return NULL;
+}
+
+static const option *find_short(char letter, unsigned mask) {
+  for (const option *o = table; o < table + TABLE_COUNT; o++) {
+    if ((o->commands & mask) && o->letter && o->letter == letter) return o;
+  }
+  return NULL;
+}
+
+/* One option at argv[*at], with its argument; *at moves to the last word used. */
+static bool parse_option(bjvmi_options *options, unsigned mask, int argc, char **argv, int *at) {
+  const char *word = argv[*at];
+  const option *o;
+  const char *value = NULL;
+  if (word[1] == '-') {
+    size_t size = strcspn(word + 2, "=");
+    o = find_long(word + 2, size, mask);
+    if (word[2 + size]) value = word + 2 + size + 1;
+  } else {
+    o = find_short(word[1], mask);
+    if (word[2]) value = word + 2;
+    if (o && !o->argument && value) o = NULL; /* letters are not bundled */
+  }
+  if (!o) return unknown_option(options, mask, word);
+  if (!o->argument && value) return usage_error(options, "option takes no value:", word, NULL);
+  if (o->argument && !value) {
+    if (*at + 1 >= argc) return usage_error(options, "option needs a value:", word, NULL);
+    value = argv[++*at];
+  }
+  if (value && !*value) return usage_error(options, "option needs a value:", word, NULL);
+  return apply(options, o, value);
+}
+
+bool bjvmi_options_parse(bjvmi_options *options, const bjvmi_command *command, int argc, char **argv,
+                         int from) {
+  memset(options, 0, sizeof *options);
+  options->command = command->name;
+  options->types = (const char **)calloc((size_t)argc + 1, sizeof(char *));
+  options->files = (const char **)calloc((size_t)argc + 1, sizeof(char *));
+  if (!options->types || !options->files) {
+    bjvmi_report("planc", "out of memory");
+    return false;
+  }
+  bool only_files = false;
+  for (int i = from; i < argc; i++) {
+    if (only_files || argv[i][0] != '-' || !argv[i][1]) {
+      options->files[options->file_count++] = argv[i];
+    } else if (strcmp(argv[i], "--") == 0) {
+      only_files = true;
+    } else if (!parse_option(options, command->mask, argc, argv, &i)) {
+      return false;
+    }
+  }
+  return true;
+}

@@ -1,0 +1,479 @@
+#!/usr/bin/env python3
+"""planc from outside: exit codes, help, error lines with carets, reading and writing of files.
+
+Usage: cli_test.py [PLANC]   (or BJVM_PLANC in the environment). Prints what failed, then `N passed, M failed`.
+What the messages say in full is the library's affair (tests/errors); here it is their form and place.
+"""
+import os
+import pty
+import re
+import resource
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PLANC = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.environ["BJVM_PLANC"])
+SET = str(HERE.parent / "cases/cases.binpb")
+COMMANDS = ["compile", "dump", "verify", "encode", "decode", "lint"]
+CODEC_FLAGS = [
+    "--ignore-unknown", "--use-proto-names", "--enums-as-ints", "--emit-defaults", "--sort-map-keys",
+    "--int64-as-numbers", "--last-wins", "--case-insensitive-enums", "--pretty", "--ascii", "--html-safe",
+    "--check-required",
+]
+
+passed = 0
+failed = 0
+
+
+def check(name, good, detail=""):
+    global passed, failed
+    if good:
+        passed += 1
+    else:
+        failed += 1
+        print(f"FAILED {name}: {detail}")
+
+
+class Result:
+    def __init__(self, done):
+        self.code, self.out, self.err = done.returncode, done.stdout or b"", (done.stderr or b"").decode()
+        self.lines = self.err.splitlines()
+
+    def __repr__(self):
+        return f"exit {self.code}, out {self.out[:200]!r}, err {self.err[:600]!r}"
+
+
+def planc(*args, data=b"", **more):
+    more.setdefault("stdout", subprocess.PIPE)
+    return Result(subprocess.run([PLANC, *args], input=data, stderr=subprocess.PIPE, timeout=120, **more))
+
+
+def codec(command, kind, *args, data=b"", **more):
+    data = data.encode() if isinstance(data, str) else data
+    return planc(command, "--descriptor-set", SET, "--type", kind, *args, data=data, **more)
+
+
+def expect(name, result, code, out=None, err=None):
+    """`err` is a pattern for all of standard error (None: empty when the exit is 0, one line otherwise)."""
+    good = result.code == code and (out is None or result.out == out)
+    if code:
+        good = good and result.out == b""
+    if err is None:
+        good = good and len(result.lines) == (1 if code else 0)
+    else:
+        good = good and re.fullmatch(err, result.err.rstrip("\n"), re.S) is not None
+    check(name, good, result)
+
+
+# -- Command line -------------------------------------------------------------------------------------------------
+
+
+def usage():
+    expect("no command", planc(), 2, err=r"planc: error: a command is missing .*")
+    version = planc("--version")
+    check("--version", version.code == 0 and re.fullmatch(rb"planc [\w.()\- ]+\n", version.out), version)
+    overview = planc("--help")
+    check("--help", overview.code == 0 and all(c.encode() in overview.out for c in COMMANDS), overview)
+    check("-h and help", planc("-h").out == planc("help").out == overview.out)
+    for c in COMMANDS:
+        text = planc(c, "--help")
+        check(f"{c} --help", text.code == 0 and text.out.startswith(b"Usage: planc " + c.encode()), text)
+        check(f"{c} help forms", planc("help", c).out == planc(c, "-h").out == text.out)
+        check(f"{c} --help fits 110 columns", max(map(len, text.out.splitlines())) <= 110, text)
+        for flag in CODEC_FLAGS + ["--max-depth N", "--indent N", "--descriptor-set FILE", "--type NAME"]:
+            if c in ("encode", "decode"):
+                check(f"{c} --help tells {flag}", flag.encode() in text.out)
+    expect("unknown command", planc("encod"), 2, err=r"planc: error: unknown command 'encod'; did you mean 'encode'\? .*")
+    expect("nothing like it", planc("zzzzzz"), 2, err=r"planc: error: unknown command 'zzzzzz' \(see planc --help\)")
+    expect("unknown option first", planc("--verion"), 2, err=r"planc: error: unknown option '--verion'.*")
+
+
+def options():
+    base = ["encode", "--descriptor-set", SET, "--type", "cases.v3.T"]
+    for word, hint in [("--ignor-unknown", "ignore-unknown"), ("--enum-as-ints", "enums-as-ints"),
+                       ("--max_depth=3", "max-depth"), ("--Pretty", "pretty"), ("--sort-map-kesy", "sort-map-keys")]:
+        expect(f"unknown {word}", planc(*base, word), 2,
+               err=rf"planc: error: unknown option '{word.split('=')[0]}'; did you mean '--{hint}'\? .*")
+    expect("no hint", planc(*base, "--zzzzzzzzz"), 2, err=r"planc: error: unknown option '--zzzzzzzzz' \(.*")
+    expect("short", planc(*base, "-x"), 2, err=r"planc: error: unknown option '-x'.*")
+    expect("option of another command", planc(*base, "--stats"), 2, err=r"planc: error: unknown option '--stats'.*")
+    expect("flag with a value", planc(*base, "--pretty=1"), 2, err=r".*takes no value.*")
+    expect("no value", planc(*base, "--max-depth"), 2, err=r".*needs a value.*")
+    expect("empty value", planc(*base, "--max-depth="), 2, err=r".*needs a value.*")
+    for value in ["0", "-1", "x", "1x", "65536", "99999999999999999999", "+5", " 5", "1e3"]:
+        expect(f"--max-depth {value!r}", planc(*base, "--max-depth", value), 2, err=r".*from 1 to 65535.*")
+    expect("--indent 17", planc(*base, "--indent=17"), 2, err=r".*from 1 to 16.*")
+    expect("set twice", planc(*base, "--descriptor-set", SET), 2, err=r".*given twice.*")
+    expect("two types", planc(*base, "--type", "cases.v3.T"), 2, err=r".*more than one --type.*")
+    expect("two files", planc(*base, "a", "b"), 2, err=r".*more than one FILE.*")
+    expect("no type", planc("encode", "--descriptor-set", SET), 2, err=r".*--type is missing.*")
+    expect("no set", planc("decode", "--type", "x"), 2, err=r".*--descriptor-set is missing.*")
+    expect("both from stdin", planc("decode", "--descriptor-set=-", "--type", "x"), 2, err=r".*both.*")
+    expect("verify without file", planc("verify"), 2)
+    expect("compile with file", planc("compile", "x.bjp"), 2)
+    expect("dump of both", planc("dump", "--descriptor-set", SET, "--type", "cases.v3.T", "x.bjp"), 2)
+    expect("equals and blank", planc("encode", f"--descriptor-set={SET}", "--type=cases.v3.T", data=b"\x08\x05"), 0,
+           b'{"i32":5}\n')
+    expect("after --", planc(*base, "--", "--pretty"), 1, err=r"--pretty: error: cannot open: .*")
+    for command, data, out in [("encode", b"\x08\x05", None), ("decode", b'{"i32":5}', b"\x08\x05")]:
+        result = codec(command, "cases.v3.T", *CODEC_FLAGS, "--max-depth=50", "--indent", "4", data=data)
+        check(f"{command} takes all flags", result.code == 0 and out in (None, result.out), result)
+
+
+# -- Codec --------------------------------------------------------------------------------------------------------
+
+
+def forms():
+    t = "cases.v3.T"
+    expect("encode", codec("encode", t, data=b"\x08\x05\x18\x07"), 0, b'{"i32":5,"i64":"7"}\n')
+    expect("encode empty", codec("encode", t), 0, b"{}\n")
+    expect("decode", codec("decode", t, data='{"i32":5}\n'), 0, b"\x08\x05")
+    expect("decode to nothing", codec("decode", t, data="{}"), 0, b"")
+    expect("leading dot", codec("encode", "." + t), 0, b"{}\n")
+    expect("int64-as-numbers", codec("encode", t, "--int64-as-numbers", data=b"\x18\x07"), 0, b'{"i64":7}\n')
+    expect("ascii", codec("encode", t, "--ascii", data=b"\x72\x02\xc3\xa9"), 0, b'{"str":"\\u00e9"}\n')
+    expect("html-safe", codec("encode", t, "--html-safe", data=b"\x72\x01<"), 0, b'{"str":"\\u003c"}\n')
+    expect("enums-as-ints", codec("encode", t, "--enums-as-ints", data=b"\x80\x01\x01"), 0, b'{"color":1}\n')
+    expect("pretty", codec("encode", t, "--pretty", data=b"\x08\x05"), 0, b'{\n  "i32": 5\n}\n')
+    expect("indent", codec("encode", t, "--indent=4", data=b"\x08\x05"), 0, b'{\n    "i32": 5\n}\n')
+    defaults = codec("encode", "cases.v3.Mini", "--emit-defaults")
+    expect("emit-defaults", defaults, 0, b'{"n":0,"s":""}\n')
+    expect("ignore-unknown", codec("decode", t, "--ignore-unknown", data='{"nope":[1],"i32":5}'), 0, b"\x08\x05")
+    expect("last-wins", codec("decode", t, "--last-wins", data='{"i32":4,"i32":5}'), 0, b"\x08\x05")
+    expect("case-insensitive-enums", codec("decode", t, "--case-insensitive-enums", data='{"color":"red"}'), 0,
+           b"\x80\x01\x01")
+    expect("check-required off", codec("decode", "cases.v2.Need", data="{}"), 0, b"")
+    expect("check-required decode", codec("decode", "cases.v2.Need", "--check-required", data="{}"), 1,
+           err=r"<stdin>:1:\d+: error: .*REQUIRED\)\n.*")
+    expect("check-required encode", codec("encode", "cases.v2.Need", "--check-required"), 1,
+           err=r"<stdin>: error: .*REQUIRED\)")
+    expect("any and extensions", codec("decode", "cases.v2.P2", data='{"[cases.v2.ext_num]":5}'), 0, b"\xa0\x06\x05")
+    text = b'{"any":{"@type":"x.com/cases.v3.Mini","n":1}}\n'
+    wire = codec("decode", "cases.v2.Holder", data=text)
+    expect("any there and back", codec("encode", "cases.v2.Holder", data=wire.out), 0, text)
+    a = codec("decode", "google.protobuf.Struct", data='{"b":1,"a":2,"d":3,"c":4}').out
+    b = codec("decode", "google.protobuf.Struct", data='{"c":4,"d":3,"a":2,"b":1}').out
+    check("the binary of a map has one order", a == b and a)
+
+
+def depth():
+    t = "cases.v3.T"
+
+    def nested(n):
+        return '{"sub":' * (n - 1) + "{}" + "}" * (n - 1)
+
+    check("depth 100", codec("decode", t, data=nested(100)).code == 0)
+    expect("depth 101", codec("decode", t, data=nested(101)), 1, err=r"<stdin>:1:\d+: error: .*DEPTH\)\n.*")
+    for n in (101, 5000, 20000):
+        wire = codec("decode", t, f"--max-depth={n}", data=nested(n))
+        check(f"decode to {n}", wire.code == 0, wire)
+        back = codec("encode", t, f"--max-depth={n}", data=wire.out)
+        check(f"encode to {n}", back.code == 0 and back.out == nested(n).encode() + b"\n", back)
+    deep = codec("decode", t, "--max-depth=20000", data=nested(20000)).out
+    expect("binary too deep", codec("encode", t, data=deep), 1, err=r"<stdin>: error: .*(depth|deep|DEPTH).*")
+    for n in (100, 3000):
+        text = '{"a":' * (n - 1) + "{}" + "}" * (n - 1)
+        wire = codec("decode", "google.protobuf.Struct", f"--max-depth={n}", data=text)
+        back = codec("encode", "google.protobuf.Struct", f"--max-depth={n}", data=wire.out)
+        check(f"Struct to {n} and back", back.code == 0 and back.out == text.encode() + b"\n", back)
+        value = f'{{"@type":"x/google.protobuf.Struct","value":{text}}}'
+        wire = codec("decode", "google.protobuf.Any", f"--max-depth={n + 1}", data=value)
+        back = codec("encode", "google.protobuf.Any", f"--max-depth={n + 1}", data=wire.out)
+        check(f"Struct to {n} in an Any and back", back.code == 0 and back.out == value.encode() + b"\n", back)
+
+
+# -- Error lines --------------------------------------------------------------------------------------------------
+
+# Text, line and column, path, code, the line shown, the column of the caret (from 0).
+CARETS = [
+    ('{"i32":x}', 1, 8, "i32", "SYNTAX", '{"i32":x}', 7),
+    ('{"i32":1.5}', 1, 8, "i32", "NOT_INTEGER", '{"i32":1.5}', 7),
+    ('{"nope":1}', 1, 2, None, "UNKNOWN_FIELD", '{"nope":1}', 1),
+    ('{\n  "i32": true\n}\n', 2, 10, "i32", "WRONG_TYPE", '  "i32": true', 9),
+    ('{\r\n  "i32": true\r\n}\r\n', 2, 10, "i32", "WRONG_TYPE", '  "i32": true', 9),
+    ('{\t"i32":\ttrue}', 1, 10, "i32", "WRONG_TYPE", '{ "i32": true}', 9),
+    ('{"str":"日本","i32":true}', 1, 19, "i32", "WRONG_TYPE", '{"str":"日本","i32":true}', 20),
+    ('{"str":"e\u0301e\u0301","i32":true}', 1, 21, "i32", "WRONG_TYPE", '{"str":"e\u0301e\u0301","i32":true}', 18),
+    ('{"str":"😀","i32":true}', 1, 18, "i32", "WRONG_TYPE", '{"str":"😀","i32":true}', 18),
+    ('{"str":"\u202e","i32":true}', 1, 18, "i32", "WRONG_TYPE", '{"str":"?","i32":true}', 17),
+    ('{"i32":1} x', 1, 11, None, "TRAILING", '{"i32":1} x', 10),
+    ("", 1, 1, None, "TRUNCATED", "", 0),
+    ('{"i32":1', 1, 9, None, "TRUNCATED", '{"i32":1', 8),
+    ('{"i32":1,\n', 2, 1, None, "TRUNCATED", "", 0),
+    ('{"sub":{"sub":{"i32":"x"}}}', 1, 22, "sub.sub.i32", None, '{"sub":{"sub":{"i32":"x"}}}', 21),
+]
+
+
+def error_lines():
+    for text, line, column, path, code, shown, caret in CARETS:
+        result = codec("decode", "cases.v3.T", data=text)
+        path = rf"path {re.escape(path)}, " if path else "(path [^ ]+, )?"
+        first = rf"<stdin>:{line}:{column}: error: \S.* \({path}{code or '[A-Z_]+'}\)"
+        good = result.code == 1 and result.out == b"" and len(result.lines) == 3
+        good = good and re.fullmatch(first, result.lines[0]) and result.lines[1:] == [shown, " " * caret + "^"]
+        check(f"caret of {text!r}", good, f"{result} expected {first}")
+    # A long line is cut around the place, and the caret moves with it.
+    for before, after in [(200, 0), (0, 200), (200, 200), (39, 200), (100000, 100000), (60, 2), (30, 30)]:
+        text = '{"str":"' + "ab" * (before // 2) + '","i32":true,"raw":"' + "cd" * (after // 2) + '"}'
+        result = codec("decode", "cases.v3.T", data=text)
+        good = result.code == 1 and len(result.lines) == 3
+        if good:
+            place = result.lines[2].index("^")
+            good = len(result.lines[1]) <= 80 and result.lines[1][place : place + 4] == "true"
+            good = good and result.lines[1].startswith("...") == (len(text) > 80 and text.index("true") > 40)
+        check(f"cut line {before} {after}", good, result)
+    wide = codec("decode", "cases.v3.T", data='{"str":"' + "日" * 100 + '","i32":true,"str":"' + "本" * 100 + '"}')
+    good = len(wide.lines) == 3
+    if good:
+        head = wide.lines[1].split("true")[0]
+        good = wide.lines[2].index("^") == sum(2 if c > "\u2fff" else 1 for c in head)
+    check("cut line of wide characters", good, wide)
+    pile = codec("decode", "cases.v3.T", data='{"str":"e' + "\u0301" * 100000 + '","i32":true}')
+    check("a pile of combining marks is cut", len(pile.lines) == 3 and len(pile.err) < 2000, pile)
+    bad = codec("decode", "cases.v3.T", data=b'{"str":"a\xffb","i32":1}')
+    good = bad.lines[1:] == ['{"str":"a?b","i32":1}', " " * 9 + "^"] and "BAD_UTF8" in bad.lines[0]
+    check("bytes that are no UTF-8", good, bad)
+    escape = codec("decode", "cases.v3.T", data=b'{"\x7f\\u001b[31mred":1}')
+    check("nothing steers the terminal", "\x1b" not in escape.err and "\x7f" not in escape.err, escape)
+    nul = codec("decode", "cases.v3.T", data=b'{"i32":1}\0')
+    check("a NUL is seen", nul.code == 1 and "TRAILING" in nul.err, nul)
+    with tempfile.TemporaryDirectory() as folder:
+        name = os.path.join(folder, "in put.json")
+        Path(name).write_text('{\n"i32":x}')
+        result = codec("decode", "cases.v3.T", name)
+        check("the file's name", result.err.startswith(name + ":2:7: error: "), result)
+        expect("stdin by name", codec("decode", "cases.v3.T", "-", data='{"i32":5}'), 0, b"\x08\x05")
+    any_error = codec("encode", "google.protobuf.Any", data=b"\x0a\x06x.y/zz\x12\x00")
+    expect("encode error", any_error, 1, err=r"<stdin>: error: .* \((path .*, )?ANY_TYPE\)")
+    for data in (b"\x08", b"\xff\xff", b"\x72\x05ab", b"\x07", b"\x00\x00"):
+        expect(f"binary {data!r}", codec("encode", "cases.v3.T", data=data), 1,
+               err=r"<stdin>: error: not a binary cases\.v3\.T: .*")
+    expect("binary with bad UTF-8", codec("encode", "cases.v3.T", data=b"\x72\x01\xff"), 1, err=r"<stdin>: error: .*UTF-8.*")
+
+
+# -- Files --------------------------------------------------------------------------------------------------------
+
+
+def reading():
+    expect("no such file", codec("encode", "cases.v3.T", "/no/such"), 1, err=r"/no/such: error: cannot open: .*")
+    expect("a folder", codec("encode", "cases.v3.T", "/tmp"), 1, err=r"/tmp: error: cannot read: .*")
+    expect("no such set", planc("encode", "--descriptor-set=/no/such", "--type=x"), 1, err=r"/no/such: error: .*")
+    size = 30_000_000
+    big = codec("decode", "cases.v3.T", data=b'{"str":"' + b"x" * size + b'"}')
+    check("a large input", big.code == 0 and len(big.out) == size + 5, big.code)
+    back = codec("encode", "cases.v3.T", data=big.out)
+    check("a large output", back.code == 0 and len(back.out) == size + 11, back.code)
+    # Through a pipe that is filled in pieces.
+    feed = subprocess.Popen([PLANC, "decode", "--descriptor-set", SET, "--type", "cases.v3.T"],
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    for piece in (b'{"i3', b'2":', b"5}"):
+        feed.stdin.write(piece)
+        feed.stdin.flush()
+    out, _ = feed.communicate(timeout=60)
+    check("input in pieces", out == b"\x08\x05" and feed.returncode == 0)
+
+
+def writing():
+    data = b"\x08\x05"
+    full = "/dev/full"
+    expect("-o to a full device", codec("encode", "cases.v3.T", "-o", full, data=data), 1,
+           err=r"/dev/full: error: cannot write: .*")
+    with open(full, "wb") as sink:
+        done = codec("encode", "cases.v3.T", data=data, stdout=sink)
+        check("a full standard output", done.code == 1 and "<stdout>: error: cannot write" in done.err, done)
+        done = planc("--help", stdout=sink)
+        check("help to a full output", done.code == 1 and len(done.lines) == 1, done)
+        done = planc("encode", "--help", stdout=sink)
+        check("a command's help to a full output", done.code == 1 and len(done.lines) == 1, done)
+    r, w = os.pipe()
+    os.close(r)
+    done = codec("encode", "cases.v3.T", data=data, stdout=w)
+    os.close(w)
+    check("a reader that went away", done.code == 1 and "<stdout>: error: cannot write" in done.err, done)
+    with tempfile.TemporaryDirectory() as folder:
+        target = os.path.join(folder, "out.json")
+        os.umask(0o022)
+        expect("-o", codec("encode", "cases.v3.T", "-o", target, data=data), 0, b"")
+        check("-o content", Path(target).read_bytes() == b'{"i32":5}\n')
+        check("-o mode", stat.S_IMODE(os.stat(target).st_mode) == 0o644)
+        os.chmod(target, 0o600)
+        expect("-oFILE", codec("encode", "cases.v3.T", "-o" + target, data=b"\x08\x06"), 0, b"")
+        check("mode is kept", stat.S_IMODE(os.stat(target).st_mode) == 0o600)
+        expect("failure", codec("encode", "cases.v3.T", "--output=" + target, data=b"\x08"), 1)
+        check("failure leaves the file", Path(target).read_bytes() == b'{"i32":6}\n')
+        link = os.path.join(folder, "link")
+        os.symlink("out.json", link)
+        expect("through a link", codec("encode", "cases.v3.T", "-o", link, data=data), 0, b"")
+        check("the link stays", os.path.islink(link) and Path(target).read_bytes() == b'{"i32":5}\n')
+        expect("to a folder", codec("encode", "cases.v3.T", "-o", folder, data=data), 1, err=r".*cannot write.*")
+        expect("into no folder", codec("encode", "cases.v3.T", "-o", folder + "/no/x", data=data), 1, err=r".*cannot write.*")
+        Path(target).write_bytes(data)
+        expect("onto the input", codec("encode", "cases.v3.T", "-o", target, target), 0, b"")
+        check("the input is replaced", Path(target).read_bytes() == b'{"i32":5}\n')
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+            import signal
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+        long_text = codec("decode", "cases.v3.T", data='{"str":"' + "x" * 5000 + '"}').out
+        done = codec("encode", "cases.v3.T", "-o", target, data=long_text, preexec_fn=limit)
+        check("a write that breaks off", done.code == 1 and "cannot write" in done.err, done)
+        check("it leaves the file", Path(target).read_bytes() == b'{"i32":5}\n')
+        check("nothing else is left", sorted(os.listdir(folder)) == ["link", "out.json"], os.listdir(folder))
+        fifo = os.path.join(folder, "fifo")
+        os.mkfifo(fifo)
+        reader = subprocess.Popen(["cat", fifo], stdout=subprocess.PIPE)
+        expect("into a pipe", codec("encode", "cases.v3.T", "-o", fifo, data=data), 0, b"")
+        check("the pipe got it", reader.communicate(timeout=60)[0] == b'{"i32":5}\n')
+
+
+# -- Descriptor sets ----------------------------------------------------------------------------------------------
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 127) << shift
+        at, shift = at + 1, shift + 7
+        if not data[at - 1] & 128:
+            return value, at
+
+
+def fields(data):
+    """(number, bytes of the field with its tag, content) of a message with length-delimited and varint fields only."""
+    at = 0
+    while at < len(data):
+        start = at
+        tag, at = varint(data, at)
+        if tag & 7 == 2:
+            size, at = varint(data, at)
+            content, at = data[at : at + size], at + size
+        else:
+            content, at = varint(data, at)
+        yield tag >> 3, data[start:at], content
+
+
+def sets():
+    files = [(next(c for n, _, c in fields(content) if n == 1).decode(), raw)
+             for _, raw, content in fields(Path(SET).read_bytes())]
+    with tempfile.TemporaryDirectory() as folder:
+        def run(name, parts, kind="cases.v3.T"):
+            path = os.path.join(folder, name)
+            Path(path).write_bytes(b"".join(raw for _, raw in parts))
+            return planc("encode", "--descriptor-set", path, "--type", kind), re.escape(path)
+
+        result, _ = run("reversed", files[::-1])
+        expect("files in reverse order", result, 0, b"{}\n")
+        result, path = run("twice", files + files[:1])
+        expect("a file twice", result, 1, err=rf"{path}: error: .*'{re.escape(files[0][0])}' twice")
+        missing = [f for f in files if f[0] != "google/protobuf/struct.proto"]
+        result, path = run("missing", missing)
+        expect("a missing import", result, 1,
+               err=rf"{path}: error: '\S+' imports 'google/protobuf/struct.proto', which is not in the set .*")
+        result, path = run("empty", [])
+        expect("an empty set", result, 1, err=rf"{path}: error: .*no files")
+        result, path = run("junk", [("", b"\xff\x00junk")])
+        expect("no set at all", result, 1, err=rf"{path}: error: not a FileDescriptorSet.*")
+
+        def file(name, *imports, body=b""):
+            content = b"\x0a" + bytes([len(name)]) + name + b"".join(b"\x1a" + bytes([len(i)]) + i for i in imports)
+            content += body
+            return name.decode(), b"\x0a" + bytes([len(content)]) + content
+
+        result, path = run("cycle", [file(b"a", b"b"), file(b"b", b"c"), file(b"c", b"a")])
+        expect("a cycle", result, 1, err=rf"{path}: error: 'c' imports 'a', which imports it in turn")
+        result, path = run("itself", [file(b"a", b"a")])
+        expect("a file that imports itself", result, 1, err=rf"{path}: error: .*in turn")
+        message = b"\x22\x03\x0a\x01M"
+        result, path = run("clash", [file(b"a", body=message), file(b"b", body=message)], "M")
+        expect("a type twice", result, 1, err=rf"{path}: error: in 'b': .*M.*")
+        result, path = run("chain", [file(b"%d" % i, *([b"%d" % (i + 1)] if i < 2999 else []),
+                                          body=b"\x22\x08\x0a\x06M%05d" % i) for i in range(3000)], "M00000")
+        expect("3000 files in a chain", result, 0, b"{}\n")
+    for kind, hint in [("cases.v3.Mimi", "cases.v3.Mini"), ("cases.v3.mini", "cases.v3.Mini"),
+                       ("Mini", "cases.v3.Mini"), ("google.protobuf.TimeStamp", "google.protobuf.Timestamp")]:
+        expect(f"type {kind}", codec("encode", kind), 1, err=rf".*: error: no message type '{kind}' .*'{hint}'\?")
+    expect("type zzz", codec("encode", "zzz"), 1, err=r".*: error: no message type 'zzz' in the set")
+    expect("an enum as type", codec("encode", "cases.v3.Color"), 1, err=r".*no message type 'cases.v3.Color'.*")
+    expect("a map entry as type", codec("encode", "google.protobuf.Struct.FieldsEntry"), 1, err=r".*entry of a map.*")
+
+
+# -- Plan files ---------------------------------------------------------------------------------------------------
+
+
+def plans():
+    with tempfile.TemporaryDirectory() as folder:
+        plan = os.path.join(folder, "t.bjp")
+        base = ["compile", "--descriptor-set", SET, "--type", "cases.v3.T"]
+        made = planc(*base)
+        check("compile", made.code == 0 and made.out[:4] == b"BJVM" and made.err == "", made)
+        expect("compile -o", planc(*base, "-o", plan), 0, b"")
+        check("the same bytes", Path(plan).read_bytes() == made.out)
+        more = planc(*base, "--type=cases.v2.P2", "--extensions", "--stats")
+        check("two types", more.code == 0 and len(more.out) > len(made.out), more)
+        check("--stats", re.search(r"^roots 2$", more.err, re.M) and f"bytes {len(more.out)}\n" in more.err, more)
+        check("--extensions", re.search(r"^extensions [1-9]", more.err, re.M), more)
+        expect("compile an unknown type", planc(*base, "--type=cases.v3.Tx", "-o", plan), 1, err=r".*no message type.*")
+        check("the old file stays", Path(plan).read_bytes() == made.out)
+        expect("no type", planc("compile", "--descriptor-set", SET), 2)
+        master, slave = pty.openpty()
+        done = planc(*base, stdout=slave)
+        check("not to a terminal", done.code == 2 and "terminal" in done.err, done)
+        os.close(master)
+        os.close(slave)
+        listing = planc("dump", plan)
+        check("dump", listing.code == 0 and b"cases.v3.T" in listing.out, listing)
+        expect("dump from a set", planc("dump", *base[1:]), 0, listing.out)
+        expect("dump needs a type", planc("dump", "--descriptor-set", SET), 2)
+        expect("dump from stdin", planc("dump", "-", data=made.out), 0, listing.out)
+        verified = planc("verify", plan, plan)
+        check("verify", verified.code == 0 and verified.out.count(b": ok, ") == 2, verified)
+        bad = os.path.join(folder, "bad.bjp")
+        for at in range(0, len(made.out), max(1, len(made.out) // 200)):
+            data = bytearray(made.out)
+            data[at] ^= 0x40
+            Path(bad).write_bytes(data)
+            result = planc("verify", bad)
+            good = result.code == 1 and re.fullmatch(rf"{re.escape(bad)}: error: .* \((byte \d+, )?PLAN_[A-Z]+\)\n", result.err)
+            check(f"verify with byte {at} changed", good, result)
+        for size in (0, 1, 63, 64, len(made.out) - 1):
+            expect(f"dump of {size} bytes", planc("dump", "-", data=made.out[:size]), 1, err=r"<stdin>: error: .*PLAN_.*")
+        both = planc("verify", bad, plan)
+        check("one bad of two", both.code == 1 and both.out.count(b": ok, ") == 1 and len(both.lines) == 1, both)
+
+
+def lint():
+    def run(*names):
+        body = b""
+        for number, (name, json) in enumerate(names, 1):
+            field = b"".join(bytes([tag, len(text)]) + text for tag, text in ((10, name), (0x52, json)) if text)
+            field += bytes([0x18, number, 0x20, 1, 0x28, 5])
+            body += b"\x12" + bytes([len(field)]) + field
+        body = b"\x0a\x01M" + body
+        content = b"\x0a\x01f\x22" + bytes([len(body)]) + body
+        return planc("lint", "--descriptor-set=-", data=b"\x0a" + bytes([len(content)]) + content)
+
+    for name, found, fields_given in [
+        ("clean", "", [(b"a_b", b""), (b"c", b"d")]),
+        ("case", "M.b: name 'nAme' differs only in case or form from that of M.a", [(b"a", b"name"), (b"b", b"nAme")]),
+        ("full width", "differs only", [(b"a", b"ab"), (b"b", "\uff41b".encode())]),
+        ("decomposed", "M.a: name 'e\u0301' is not in Unicode normal form C", [(b"a", "e\u0301".encode())]),
+        ("invisible", "M.a: name 'a' has in its JSON form the invisible character U+200B", [(b"a", "x\u200b".encode())]),
+        ("taken", "M.x: name 'x' is taken in JSON by M.a", [(b"a", b"x"), (b"x", b"y")]),
+    ]:
+        result = run(*fields_given)
+        good = result.code == (1 if found else 0) and result.err == "" and found in result.out.decode()
+        check(f"lint {name}", good and len(result.out.splitlines()) == (1 if found else 0), result)
+    swap = planc("lint", "--descriptor-set", SET)
+    check("lint of the cases", swap.code == 1 and b"cases.v2.Swap.swap_a" in swap.out, swap)
+    expect("lint without set", planc("lint"), 2)
+
+
+for part in (usage, options, forms, depth, error_lines, reading, writing, sets, plans, lint):
+    part()
+print(f"{passed} passed, {failed} failed")
+sys.exit(failed != 0 or passed == 0)

@@ -1,0 +1,321 @@
+/* Random messages through bjvm and through upb's own JSON codec:
+ *
+ *     diff_test SET [COUNT [SEED [DESCRIPTOR_SET]]]
+ *
+ * For each message: bjvm reads back what bjvm prints, and printing again gives the same bytes; bjvm reads what upb
+ * prints; upb reads what bjvm prints; both print the same bytes where their formats agree; each set of print options
+ * reads back. Messages are compared by reflection, not by either codec. Where upb is known to be wrong by
+ * docs/protojson.md, or to print in another layout, a row of `exceptions` says so and counts.
+ * A failure prints the message's number; `diff_test SET 1 SEED+NUMBER` makes that message alone.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../common/support.h"
+#include "bjvm/bjvm.h"
+#include "random_message.h"
+#include "upb/json/decode.h"
+#include "upb/json/encode.h"
+
+enum { MAX_FAILURES = 20, PADDING = 64 };
+
+static const char *const type_names[] = {
+    "cases.v3.T",     "cases.v3.Rep",   "cases.v3.Opt",   "cases.v3.One",      "cases.v3.Maps",
+    "cases.v3.Wkt",   "cases.v3.WktRep", "cases.v3.Rec",  "cases.v3.Look",     "cases.v3.Names",
+    "cases.v3.Words", "cases.v3.Small", "cases.v3.Order", "cases.v3.Lots",     "cases.v3.HasDense",
+    "cases.v3.Dep",   "cases.v2.P2",    "cases.v2.Need",  "cases.v2.Holder",   "cases.ed.Ed",
+    "cases.ed.Must",  "google.protobuf.FileDescriptorProto",
+};
+enum { TYPE_COUNT = sizeof type_names / sizeof type_names[0] };
+
+typedef struct diff {
+  upb_DefPool *pool;
+  bjvm_cache *cache;
+  const upb_MessageDef *types[TYPE_COUNT];
+  size_t type_count;
+  uint64_t seed;
+  size_t messages, failed_messages, failures, same_bytes;
+} diff;
+
+/* One message and what was made of it. */
+typedef struct sample {
+  diff *d;
+  uint64_t number;
+  const upb_MessageDef *def;
+  const bjvm_plan *plan;
+  upb_Arena *arena;
+  const upb_Message *msg;
+  traits has;
+  upb_StringView bjvm_text, upb_text; /* data NULL: refused */
+} sample;
+
+/* -- Where upb differs and bjvm is right ------------------------------------------------------------------------ */
+
+typedef enum check { BYTES, BJVM_READS_UPB, UPB_READS_BJVM, UPB_PRINTS } check;
+
+static bool has_floats(const sample *s) {
+  return s->has.floats;
+}
+
+static bool is_type(const sample *s, const char *name) {
+  return strcmp(upb_MessageDef_FullName(s->def), name) == 0;
+}
+
+/* Schemas with JSON names that need escapes. */
+static bool has_odd_names(const sample *s) {
+  return is_type(s, "cases.v3.Names") || is_type(s, "cases.ed.Ed");
+}
+
+static bool has_empty_any(const sample *s) {
+  return s->has.empty_any;
+}
+
+static bool has_extensions(const sample *s) {
+  return s->has.extensions;
+}
+
+static struct {
+  check what;
+  bool (*applies)(const sample *s);
+  const char *reason;
+  size_t count;
+} exceptions[] = {
+    {BYTES, has_floats, "upb prints floats with %g, of 17 or 9 digits where 15 or 6 do not read back; bjvm the shortest", 0},
+    {UPB_PRINTS, has_empty_any, "upb refuses to print an empty Any, which is {}", 0},
+    {UPB_READS_BJVM, has_empty_any, "upb refuses to read {} as an empty Any", 0},
+    {BYTES, has_odd_names, "upb prints JSON names without escaping them", 0},
+    {BJVM_READS_UPB, has_odd_names, "upb prints JSON names without escaping them", 0},
+    {BYTES, has_extensions, "upb prints extensions in the order they were set, bjvm by number", 0},
+};
+
+/* Counts and allows a difference that a row explains. */
+static bool excused(const sample *s, check what) {
+  for (size_t i = 0; i < sizeof exceptions / sizeof exceptions[0]; i++) {
+    if (exceptions[i].what != what || !exceptions[i].applies(s)) continue;
+    exceptions[i].count++;
+    return true;
+  }
+  return false;
+}
+
+/* -- Failures --------------------------------------------------------------------------------------------------- */
+
+static void show(const char *name, upb_StringView text) {
+  if (text.data != NULL) printf("  %s: %.*s\n", name, (int)(text.size < 1500 ? text.size : 1500), text.data);
+}
+
+static void fail(const sample *s, const char *what, const char *detail) {
+  diff *d = s->d;
+  if (++d->failures > MAX_FAILURES) return;
+  printf("FAIL seed %llu, %s: %s: %s\n", (unsigned long long)(d->seed + s->number), upb_MessageDef_FullName(s->def),
+         what, detail);
+  show("bjvm", s->bjvm_text);
+  show("upb ", s->upb_text);
+}
+
+/* -- The two codecs --------------------------------------------------------------------------------------------- */
+
+static upb_StringView bjvm_print(const sample *s, const upb_Message *msg, uint32_t flags, bjvm_error *error) {
+  bjvm_encode_options options = {
+      .size = sizeof options, .flags = flags, .registry = bjvm_cache_registry(s->d->cache), .scratch = s->arena};
+  bjvm_output output = bjvm_output_arena(s->arena);
+  if (bjvm_encode(s->plan, msg, &options, &output, error) != BJVM_OK) return upb_StringView_FromDataAndSize(NULL, 0);
+  return upb_StringView_FromDataAndSize(output.data, output.size);
+}
+
+/* Reads a copy of exactly the text's size, so that a memory checker sees a read past the end. With PADDED the padding is
+ * full of what could be taken for a part of the text; with ALIAS the copy stays. */
+static upb_Message *bjvm_read(const sample *s, upb_StringView text, uint32_t flags, bjvm_error *error) {
+  upb_Message *msg = upb_Message_New(upb_MessageDef_MiniTable(s->def), s->arena);
+  bjvm_decode_options options = {
+      .size = sizeof options, .flags = flags, .registry = bjvm_cache_registry(s->d->cache), .scratch = s->arena};
+  size_t padding = (flags & BJVM_DECODE_PADDED) != 0 ? PADDING : 0;
+  bool keep = (flags & BJVM_DECODE_ALIAS) != 0;
+  char *copy = keep ? upb_Arena_Malloc(s->arena, text.size + padding) : malloc(text.size + padding);
+  memcpy(copy, text.data, text.size);
+  for (size_t i = 0; i < padding; i++) copy[text.size + i] = "\"\\0]}x,"[(s->number + i) % 7];
+  bjvm_status status = bjvm_decode(s->plan, copy, text.size, msg, s->arena, &options, error);
+  if (!keep) free(copy);
+  return status == BJVM_OK ? msg : NULL;
+}
+
+static upb_StringView upb_print(const sample *s, upb_Status *status) {
+  size_t capacity = 1 << 14;
+  for (;;) {
+    char *text = upb_Arena_Malloc(s->arena, capacity);
+    upb_Status_Clear(status);
+    size_t size = upb_JsonEncode(s->msg, s->def, s->d->pool, 0, text, capacity, status);
+    if (size == (size_t)-1 || !upb_Status_IsOk(status)) return upb_StringView_FromDataAndSize(NULL, 0);
+    if (size < capacity) return upb_StringView_FromDataAndSize(text, size);
+    capacity = size + 1;
+  }
+}
+
+static upb_Message *upb_read(const sample *s, upb_StringView text, upb_Status *status) {
+  upb_Message *msg = upb_Message_New(upb_MessageDef_MiniTable(s->def), s->arena);
+  upb_Status_Clear(status);
+  return upb_JsonDecode(text.data, text.size, msg, s->def, s->d->pool, 0, s->arena, status) ? msg : NULL;
+}
+
+/* -- Checks ----------------------------------------------------------------------------------------------------- */
+
+static void compare(const sample *s, const char *what, const upb_Message *got) {
+  char where[256];
+  if (!test_same(s->d->pool, s->def, s->msg, got, where, sizeof where)) fail(s, what, where);
+}
+
+static void check_round_trip(const sample *s, const char *what, uint32_t flags, uint32_t read_flags) {
+  bjvm_error error = {.code = BJVM_OK};
+  char label[96];
+  upb_StringView text = bjvm_print(s, s->msg, flags, &error);
+  snprintf(label, sizeof label, "%s, flags %u and %u", what, flags, read_flags);
+  if (text.data == NULL) {
+    fail(s, label, error.message);
+    return;
+  }
+  const upb_Message *again = bjvm_read(s, text, read_flags, &error);
+  if (again == NULL) {
+    fail(s, label, error.message);
+    show("text", text);
+    return;
+  }
+  compare(s, label, again);
+  if ((flags & BJVM_ENCODE_SORT_MAP_KEYS) == 0) return;
+  upb_StringView second = bjvm_print(s, again, flags, &error);
+  if (!upb_StringView_IsEqual(text, second)) fail(s, label, "printed again, the text is another");
+}
+
+static void check_upb_text(sample *s) {
+  bjvm_error error = {.code = BJVM_OK};
+  upb_Status status;
+  s->upb_text = upb_print(s, &status);
+  if (s->upb_text.data == NULL) {
+    if (!excused(s, UPB_PRINTS)) fail(s, "upb does not print it", upb_Status_ErrorMessage(&status));
+    return;
+  }
+  if (upb_StringView_IsEqual(s->bjvm_text, s->upb_text))
+    s->d->same_bytes++;
+  else if (!excused(s, BYTES))
+    fail(s, "the bytes differ", "");
+  const upb_Message *got = bjvm_read(s, s->upb_text, 0, &error);
+  char where[256];
+  if (got != NULL && test_same(s->d->pool, s->def, s->msg, got, where, sizeof where)) return;
+  if (!excused(s, BJVM_READS_UPB)) fail(s, "bjvm reads upb's text", got == NULL ? error.message : where);
+}
+
+static void check_upb_reads(const sample *s) {
+  upb_Status status;
+  char where[256];
+  const upb_Message *got = upb_read(s, s->bjvm_text, &status);
+  if (got != NULL && test_same(s->d->pool, s->def, s->msg, got, where, sizeof where)) return;
+  if (!excused(s, UPB_READS_BJVM))
+    fail(s, "upb reads bjvm's text", got == NULL ? upb_Status_ErrorMessage(&status) : where);
+}
+
+typedef struct collected {
+  char *data;
+  size_t size, capacity;
+} collected;
+
+static bool collect(void *context, const char *text, size_t size) {
+  collected *c = context;
+  if (size > c->capacity - c->size) return false;
+  memcpy(c->data + c->size, text, size);
+  c->size += size;
+  return true;
+}
+
+/* Through a small block that is emptied again and again: the same text. */
+static void check_sink(const sample *s) {
+  char block[1024];
+  bjvm_error error = {.code = BJVM_OK};
+  collected all = {upb_Arena_Malloc(s->arena, s->bjvm_text.size), 0, s->bjvm_text.size};
+  bjvm_sink sink = {collect, &all};
+  bjvm_output output = bjvm_output_sink(block, sizeof block, &sink);
+  bjvm_encode_options options = {
+      .size = sizeof options, .registry = bjvm_cache_registry(s->d->cache), .scratch = s->arena};
+  if (bjvm_encode(s->plan, s->msg, &options, &output, &error) != BJVM_OK || !bjvm_output_flush(&output))
+    fail(s, "printing into a sink", error.message);
+  else if (!upb_StringView_IsEqual(s->bjvm_text, upb_StringView_FromDataAndSize(all.data, all.size)))
+    fail(s, "a sink gets another text", "");
+}
+
+/* At the front of a longer text: the bytes used are told. */
+static void check_prefix(const sample *s) {
+  upb_Message *msg = upb_Message_New(upb_MessageDef_MiniTable(s->def), s->arena);
+  bjvm_error error = {.code = BJVM_OK};
+  bjvm_decode_options options = {
+      .size = sizeof options, .registry = bjvm_cache_registry(s->d->cache), .scratch = s->arena};
+  size_t used = 0, size = s->bjvm_text.size;
+  char *longer = upb_Arena_Malloc(s->arena, size + 2);
+  longer[0] = ' ';
+  memcpy(longer + 1, s->bjvm_text.data, size);
+  longer[size + 1] = "}x1\"\0 "[s->number % 6];
+  bjvm_status status = bjvm_decode_prefix(s->plan, longer, size + 2, &used, msg, s->arena, &options, &error);
+  if (status != BJVM_OK)
+    fail(s, "at the front of a longer text", error.message);
+  else if (used != size + 1)
+    fail(s, "at the front of a longer text", "the bytes used are told wrong");
+  else
+    compare(s, "at the front of a longer text", msg);
+}
+
+static const uint32_t read_flag_sets[] = {0, BJVM_DECODE_ALIAS, BJVM_DECODE_PADDED,
+                                          BJVM_DECODE_ALIAS | BJVM_DECODE_PADDED};
+
+static void run_one(diff *d, uint64_t number) {
+  generator g = {d->seed + number, d->pool, upb_Arena_New(), 3, {false, false, false}};
+  sample s = {.d = d, .number = number, .arena = g.arena};
+  bjvm_error error = {.code = BJVM_OK};
+  s.def = d->types[random_below(&g, (uint32_t)d->type_count)];
+  s.msg = random_message(&g, s.def);
+  s.has = g.has;
+  s.plan = bjvm_cache_get(d->cache, s.def, &error);
+  size_t failures = d->failures;
+  d->messages++;
+  if (s.plan != NULL) s.bjvm_text = bjvm_print(&s, s.msg, 0, &error);
+  if (s.bjvm_text.data != NULL) {
+    check_round_trip(&s, "bjvm reads bjvm's text", BJVM_ENCODE_SORT_MAP_KEYS, 0);
+    check_round_trip(&s, "options", random_below(&g, BJVM_ENCODE_PRETTY << 1), read_flag_sets[random_below(&g, 4)]);
+    check_sink(&s);
+    check_prefix(&s);
+    check_upb_text(&s);
+    check_upb_reads(&s);
+  } else {
+    fail(&s, "bjvm does not print it", error.message);
+  }
+  d->failed_messages += d->failures != failures;
+  upb_Arena_Free(g.arena);
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) {
+    fprintf(stderr, "usage: diff_test SET [COUNT [SEED [DESCRIPTOR_SET]]]\n");
+    return 2;
+  }
+  diff d = {.pool = test_pool_load(argv[1])};
+  uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : 200000;
+  d.seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 20230;
+  if (argc > 4) {
+    size_t size;
+    char *data = test_read_file(argv[4], &size);
+    test_pool_add(d.pool, data, size);
+    free(data);
+  }
+  d.cache = bjvm_cache_new(d.pool);
+  for (size_t i = 0; i < TYPE_COUNT; i++) {
+    const upb_MessageDef *def = upb_DefPool_FindMessageByName(d.pool, type_names[i]);
+    if (def != NULL) d.types[d.type_count++] = def;
+  }
+  for (uint64_t i = 0; i < count; i++) run_one(&d, i);
+
+  printf("%zu messages of %zu types, %zu printed alike to the byte\n", d.messages, d.type_count, d.same_bytes);
+  for (size_t i = 0; i < sizeof exceptions / sizeof exceptions[0]; i++)
+    printf("%8zu allowed: %s\n", exceptions[i].count, exceptions[i].reason);
+  if (d.failures > MAX_FAILURES) printf("... and %zu failures more\n", d.failures - MAX_FAILURES);
+  printf("%zu passed, %zu failed\n", d.messages - d.failed_messages, d.failed_messages);
+  bjvm_cache_free(d.cache);
+  upb_DefPool_Free(d.pool);
+  return d.failures != 0;
+}

@@ -1,0 +1,363 @@
+/* A small builder of plan files, for the tests of the loader and the verifier, independent of the plan compiler.
+ *
+ * blob_sample makes one valid file that has nearly every sort of record; the enums below name its records, so that a test
+ * can say what it breaks. Little-endian machines only, as is good enough for these tests.
+ */
+#ifndef BJVM_TESTS_BLOB_H_
+#define BJVM_TESTS_BLOB_H_
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan_format.h"
+
+enum { BLOB_CAPACITY = 65536 };
+
+/* Records as they are added, and the finished file. */
+typedef struct blob {
+  bjvmi_message messages[32];
+  bjvmi_word words[1024];
+  bjvmi_key keys[96];
+  uint16_t slots[512];
+  bjvmi_enum enums[8];
+  bjvmi_value values[32];
+  bjvmi_extension extensions[4];
+  uint32_t roots[4];
+  char names[8192];
+  uint32_t count[BJVMI_SECTION_COUNT];
+  uint32_t offset[BJVMI_SECTION_COUNT]; /* in the file */
+  uint32_t key_first;
+  _Alignas(8) char file[BLOB_CAPACITY];
+  size_t size;
+} blob;
+
+static inline uint32_t blob_raw(blob *b, const char *name) {
+  uint32_t at = b->count[BJVMI_SECTION_NAMES];
+  memcpy(b->names + at, name, strlen(name));
+  b->count[BJVMI_SECTION_NAMES] += (uint32_t)strlen(name);
+  return at;
+}
+
+/* Header and encoded form as they stand; `flags` as given. */
+static inline uint32_t blob_encoded(blob *b, const char *encoded, uint16_t flags) {
+  uint32_t at = b->count[BJVMI_SECTION_NAMES] + BJVMI_NAME_HEADER;
+  uint16_t header[2] = {(uint16_t)strlen(encoded), flags};
+  memcpy(b->names + at - BJVMI_NAME_HEADER, header, sizeof header);
+  b->count[BJVMI_SECTION_NAMES] = at;
+  blob_raw(b, encoded);
+  return at;
+}
+
+/* `"text"` between a comma and a colon. */
+static inline uint32_t blob_field_name(blob *b, const char *json, uint16_t flags) {
+  char encoded[600];
+  snprintf(encoded, sizeof encoded, ",\"%s\":", json);
+  return blob_encoded(b, encoded, flags);
+}
+
+static inline bjvmi_message *blob_message(blob *b, const char *name, bjvmi_kind kind, uint8_t flags) {
+  bjvmi_message *m = &b->messages[b->count[BJVMI_SECTION_MESSAGES]++];
+  *m = (bjvmi_message){.name = blob_raw(b, name),
+                       .name_size = (uint16_t)strlen(name),
+                       .kind = (uint8_t)kind,
+                       .flags = flags,
+                       .first_word = b->count[BJVMI_SECTION_WORDS]};
+  b->key_first = b->count[BJVMI_SECTION_KEYS];
+  return m;
+}
+
+static inline void blob_key(blob *b, const char *name, uint16_t index) {
+  b->keys[b->count[BJVMI_SECTION_KEYS]++] = (bjvmi_key){blob_raw(b, name), (uint16_t)strlen(name), index};
+}
+
+static inline bjvmi_word *blob_word(blob *b, bjvmi_message *m, uint8_t op, uint32_t number, uint16_t sub,
+                                    uint32_t name) {
+  bjvmi_word *w = &b->words[b->count[BJVMI_SECTION_WORDS]++];
+  uint32_t length = name ? bjvmi_name_length(b->names, name) : 0;
+  *w = (bjvmi_word){
+      .op = op, .name_len = (uint8_t)(length > 255 ? 0 : length), .sub = sub, .number = number, .name = name};
+  if (m) m->word_count++;
+  return w;
+}
+
+/* A field with a plain name: word and key. */
+static inline void blob_field(blob *b, bjvmi_message *m, bjvmi_kind kind, bjvmi_form form, uint32_t number,
+                              uint16_t sub, const char *name) {
+  blob_word(b, m, BJVMI_OP(kind, form), number, sub, blob_field_name(b, name, 0));
+  blob_key(b, name, (uint16_t)(m->word_count - 1));
+}
+
+/* Slots for the keys added since the record was begun. */
+static inline bjvmi_table blob_table(blob *b) {
+  bjvmi_table t = {.first_key = b->key_first,
+                   .first_slot = b->count[BJVMI_SECTION_SLOTS],
+                   .key_count = (uint16_t)(b->count[BJVMI_SECTION_KEYS] - b->key_first)};
+  if (t.key_count == 0) return (bjvmi_table){0};
+  while (1u << t.slots_log2 < 2u * t.key_count) t.slots_log2++;
+  uint32_t mask = (1u << t.slots_log2) - 1;
+  for (uint32_t i = 0; i < t.key_count; i++) {
+    const bjvmi_key *k = &b->keys[t.first_key + i];
+    uint32_t at = bjvmi_key_hash(t.seed, b->names + k->name, k->size), probe = 0;
+    while (b->slots[t.first_slot + ((at + probe) & mask)]) probe++;
+    b->slots[t.first_slot + ((at + probe) & mask)] = (uint16_t)(i + 1);
+    if (probe > t.max_probe) t.max_probe = (uint8_t)probe;
+  }
+  b->count[BJVMI_SECTION_SLOTS] += mask + 1;
+  return t;
+}
+
+static inline void blob_end(blob *b, bjvmi_message *m, bjvmi_end_form form) {
+  blob_word(b, NULL, BJVMI_OP(BJVMI_KIND_END, form), 0, 0, 0);
+  m->keys = blob_table(b);
+}
+
+static inline void blob_entry(blob *b, const char *name, bjvmi_kind key, bjvmi_kind value, uint16_t sub) {
+  bjvmi_message *m = blob_message(b, name, BJVMI_KIND_MESSAGE, BJVMI_MESSAGE_ENTRY);
+  blob_word(b, m, BJVMI_OP(key, BJVMI_FORM_ALWAYS), 1, 0, 0);
+  blob_word(b, m, BJVMI_OP(value, BJVMI_FORM_ALWAYS), 2, sub, 0);
+  blob_end(b, m, BJVMI_END_MESSAGE);
+}
+
+static inline void blob_value(blob *b, bjvmi_enum *e, int32_t number, const char *name) {
+  char encoded[64];
+  snprintf(encoded, sizeof encoded, "\"%s\"", name ? name : "");
+  b->values[b->count[BJVMI_SECTION_VALUES]++] = (bjvmi_value){number, name ? blob_encoded(b, encoded, 0) : 0};
+  if (name) blob_key(b, name, (uint16_t)e->value_count);
+  e->value_count++;
+}
+
+static inline bjvmi_enum *blob_enum(blob *b, const char *name, uint16_t flags) {
+  bjvmi_enum *e = &b->enums[b->count[BJVMI_SECTION_ENUMS]++];
+  *e = (bjvmi_enum){.name = blob_raw(b, name),
+                    .name_size = (uint16_t)strlen(name),
+                    .flags = flags,
+                    .first_value = b->count[BJVMI_SECTION_VALUES]};
+  b->key_first = b->count[BJVMI_SECTION_KEYS];
+  return e;
+}
+
+/* Gives the file its right checksum. */
+static inline void blob_seal(char *file, size_t size) {
+  uint64_t sum = bjvmi_checksum(file + BJVMI_CHECKSUM_FROM, size - BJVMI_CHECKSUM_FROM);
+  memcpy(file + offsetof(bjvmi_header, checksum), &sum, sizeof sum);
+}
+
+/* Lays the records out as a file. */
+static inline void blob_finish(blob *b) {
+  static const size_t record[BJVMI_SECTION_COUNT] = {
+      sizeof(bjvmi_message),   sizeof(bjvmi_word), sizeof(bjvmi_key),
+      sizeof(uint16_t),        sizeof(bjvmi_enum), sizeof(bjvmi_value),
+      sizeof(bjvmi_extension), sizeof(uint32_t),   1};
+  const void *from[BJVMI_SECTION_COUNT] = {b->messages, b->words,      b->keys,  b->slots, b->enums,
+                                           b->values,   b->extensions, b->roots, b->names};
+  b->count[BJVMI_SECTION_NAMES] += BJVMI_NAME_PAD;
+  bjvmi_header h = {.magic = {'B', 'J', 'V', 'M'},
+                    .major = BJVMI_FORMAT_MAJOR,
+                    .minor = BJVMI_FORMAT_MINOR,
+                    .schema = 0x0123456789abcdefu,
+                    .section_count = BJVMI_SECTION_COUNT};
+  bjvmi_section_entry table[BJVMI_SECTION_COUNT];
+  size_t at = sizeof h + sizeof table;
+  for (uint32_t i = 0; i < BJVMI_SECTION_COUNT; i++) {
+    at = (at + 7) & ~(size_t)7;
+    table[i] = (bjvmi_section_entry){i, (uint32_t)at, (uint32_t)(b->count[i] * record[i])};
+    b->offset[i] = (uint32_t)at;
+    assert(at + table[i].size <= BLOB_CAPACITY);
+    memcpy(b->file + at, from[i], table[i].size);
+    at += table[i].size;
+  }
+  b->size = (at + 7) & ~(size_t)7;
+  h.total_size = (uint32_t)b->size;
+  memcpy(b->file, &h, sizeof h);
+  memcpy(b->file + sizeof h, table, sizeof table);
+  blob_seal(b->file, b->size);
+}
+
+/* -- The sample ------------------------------------------------------------------------------------------- */
+
+/* Its messages. */
+enum {
+  S_ORDER,
+  S_TAGS,     /* map entry: int32 to string */
+  S_BY_NAME,  /* map entry: string to Order */
+  S_STAMP,    /* Timestamp */
+  S_SPAN,     /* Duration */
+  S_MASK,     /* FieldMask */
+  S_BOX,      /* Int32Value */
+  S_STRUCT,   /* Struct */
+  S_MEMBERS,  /* its map entry */
+  S_VALUE,    /* Value */
+  S_LIST,     /* ListValue */
+  S_ANY,      /* Any */
+  S_ELSEWHERE /* external */
+};
+
+/* Its words: those of Order first, then the first word of each other record. */
+enum {
+  W_ID,
+  W_FLAG,
+  W_NAME,   /* string, escaped JSON name */
+  W_COLOR,  /* enum */
+  W_PARENT, /* message */
+  W_TAGS,
+  W_BY_NAME,
+  W_STAMP,
+  W_SPAN,
+  W_MASK,
+  W_BOX,
+  W_DATA, /* Struct */
+  W_ANY,
+  W_NULL,
+  W_UNIT_PRICE, /* oneof, with an ALT name */
+  W_KAESE,      /* oneof, not ASCII */
+  W_MANY,       /* repeated enum */
+  W_FAR,        /* external message */
+  W_LONG,       /* a name of 300 bytes */
+  W_ORDER_END,
+  W_TAGS_ENTRY,
+  W_BY_NAME_ENTRY = W_TAGS_ENTRY + 3,
+  W_STAMP_WORDS = W_BY_NAME_ENTRY + 3,
+  W_SPAN_WORDS = W_STAMP_WORDS + 3,
+  W_MASK_WORDS = W_SPAN_WORDS + 3,
+  W_BOX_WORDS = W_MASK_WORDS + 2,
+  W_STRUCT_WORDS = W_BOX_WORDS + 2,
+  W_MEMBERS_ENTRY = W_STRUCT_WORDS + 2,
+  W_VALUE_WORDS = W_MEMBERS_ENTRY + 3,
+  W_LIST_WORDS = W_VALUE_WORDS + 7,
+  W_ANY_WORDS = W_LIST_WORDS + 2,
+  W_EXT_ONE = W_ANY_WORDS + 3,
+  W_EXT_MANY = W_EXT_ONE + 2,
+  W_COUNT = W_EXT_MANY + 2
+};
+
+/* Its enums and values. */
+enum { E_COLOR, E_NULL };
+enum { V_MINUS, V_RED, V_HOLE, V_BLUE, V_GREEN, V_FAR, V_NULL };
+
+static inline void blob_sample_enums(blob *b) {
+  bjvmi_enum *e = blob_enum(b, "acme.Color", BJVMI_ENUM_CLOSED);
+  blob_value(b, e, -2147483647 - 1, "MINUS");
+  blob_value(b, e, 0, "RED");
+  blob_value(b, e, 1, NULL);
+  blob_value(b, e, 2, "BLUE");
+  blob_value(b, e, 3, "GREEN");
+  blob_value(b, e, 2147483647, "FAR");
+  blob_key(b, "ROT", V_RED); /* an alias */
+  e->dense_min = 0;
+  e->dense_first = V_RED;
+  e->dense_count = 4;
+  e->keys = blob_table(b);
+  e = blob_enum(b, "google.protobuf.NullValue", 0);
+  blob_value(b, e, 0, "NULL_VALUE");
+  e->dense_count = 1;
+  e->keys = blob_table(b);
+}
+
+#define WORD(kind, form) BJVMI_OP(BJVMI_KIND_##kind, BJVMI_FORM_##form)
+#define FIELD(kind, form, number, sub, name)                                                                 \
+  blob_field(b, m, BJVMI_KIND_##kind, BJVMI_FORM_##form, number, sub, name)
+
+static inline void blob_sample_order(blob *b) {
+  bjvmi_message *m = blob_message(b, "acme.Order", BJVMI_KIND_MESSAGE, BJVMI_MESSAGE_EXTENDABLE);
+  FIELD(INT32, HASBIT, 1, 0, "id");
+  FIELD(BOOL, IMPLICIT, 2, 0, "flag");
+  blob_word(b, m, WORD(STRING, IMPLICIT), 3, 0, blob_field_name(b, "a\\\"b\\\\\\u0001", BJVMI_NAME_ESCAPED));
+  blob_key(b, "a\"b\\\1", W_NAME);
+  FIELD(ENUM, IMPLICIT, 4, E_COLOR, "color");
+  FIELD(MESSAGE, HASBIT, 5, S_ORDER, "parent");
+  FIELD(MAP, ARRAY, 6, S_TAGS, "tags");
+  FIELD(MAP, ARRAY, 7, S_BY_NAME, "byName");
+  FIELD(TIMESTAMP, HASBIT, 8, S_STAMP, "stamp");
+  FIELD(DURATION, HASBIT, 9, S_SPAN, "span");
+  FIELD(FIELD_MASK, HASBIT, 10, S_MASK, "mask");
+  FIELD(WRAPPER, HASBIT, 11, S_BOX, "box");
+  FIELD(STRUCT, HASBIT, 12, S_STRUCT, "data");
+  FIELD(ANY, ARRAY, 13, S_ANY, "any");
+  FIELD(NULL_VALUE, HASBIT, 14, E_NULL, "nil");
+  uint32_t name = blob_field_name(b, "unitPrice", BJVMI_NAME_ALT);
+  blob_field_name(b, "unit_price", 0);
+  blob_word(b, m, WORD(DOUBLE, ONEOF), 15, 0, name);
+  blob_key(b, "unitPrice", W_UNIT_PRICE);
+  blob_key(b, "unit_price", W_UNIT_PRICE);
+  blob_word(b, m, WORD(BYTES, ONEOF), 16, 0, blob_field_name(b, "k\xc3\xa4se<", BJVMI_NAME_SPECIAL));
+  blob_key(b, "k\xc3\xa4se<", W_KAESE);
+  FIELD(ENUM, ARRAY, 17, E_COLOR, "many");
+  FIELD(MESSAGE, ARRAY, 18, S_ELSEWHERE, "far");
+  char long_name[301];
+  memset(long_name, 'x', 300);
+  long_name[300] = 0;
+  FIELD(UINT64, HASBIT, 536870911, 0, long_name);
+  m->required_count = 1;
+  blob_end(b, m, BJVMI_END_EXTENDABLE);
+}
+
+static inline void blob_sample_well_known(blob *b) {
+  bjvmi_message *m = blob_message(b, "google.protobuf.Timestamp", BJVMI_KIND_TIMESTAMP, 0);
+  FIELD(INT64, IMPLICIT, 1, 0, "seconds");
+  FIELD(INT32, IMPLICIT, 2, 0, "nanos");
+  blob_end(b, m, BJVMI_END_MESSAGE);
+  m = blob_message(b, "google.protobuf.Duration", BJVMI_KIND_DURATION, 0);
+  FIELD(INT64, IMPLICIT, 1, 0, "seconds");
+  FIELD(INT32, IMPLICIT, 2, 0, "nanos");
+  blob_end(b, m, BJVMI_END_MESSAGE);
+  m = blob_message(b, "google.protobuf.FieldMask", BJVMI_KIND_FIELD_MASK, 0);
+  FIELD(STRING, ARRAY, 1, 0, "paths");
+  blob_end(b, m, BJVMI_END_MESSAGE);
+  m = blob_message(b, "google.protobuf.Int32Value", BJVMI_KIND_WRAPPER, 0);
+  FIELD(INT32, IMPLICIT, 1, 0, "value");
+  blob_end(b, m, BJVMI_END_MESSAGE);
+  m = blob_message(b, "google.protobuf.Struct", BJVMI_KIND_STRUCT, 0);
+  FIELD(MAP, ARRAY, 1, S_MEMBERS, "fields");
+  blob_end(b, m, BJVMI_END_MESSAGE);
+  blob_entry(b, "google.protobuf.Struct.FieldsEntry", BJVMI_KIND_STRING, BJVMI_KIND_VALUE, S_VALUE);
+  m = blob_message(b, "google.protobuf.Value", BJVMI_KIND_VALUE, 0);
+  FIELD(NULL_VALUE, ONEOF, 1, E_NULL, "nullValue");
+  FIELD(DOUBLE, ONEOF, 2, 0, "numberValue");
+  FIELD(STRING, ONEOF, 3, 0, "stringValue");
+  FIELD(BOOL, ONEOF, 4, 0, "boolValue");
+  FIELD(STRUCT, ONEOF, 5, S_STRUCT, "structValue");
+  FIELD(LIST_VALUE, ONEOF, 6, S_LIST, "listValue");
+  blob_end(b, m, BJVMI_END_MESSAGE);
+  m = blob_message(b, "google.protobuf.ListValue", BJVMI_KIND_LIST_VALUE, 0);
+  FIELD(VALUE, ARRAY, 1, S_VALUE, "values");
+  blob_end(b, m, BJVMI_END_MESSAGE);
+  m = blob_message(b, "google.protobuf.Any", BJVMI_KIND_ANY, 0);
+  FIELD(STRING, IMPLICIT, 1, 0, "typeUrl");
+  FIELD(BYTES, IMPLICIT, 2, 0, "value");
+  blob_end(b, m, BJVMI_END_MESSAGE);
+  blob_message(b, "acme.Elsewhere", BJVMI_KIND_MESSAGE, BJVMI_MESSAGE_EXTERNAL);
+}
+
+static inline void blob_extension(blob *b, const char *name, const char *bracketed, uint8_t op,
+                                  uint32_t number, uint16_t sub) {
+  b->extensions[b->count[BJVMI_SECTION_EXTENSIONS]++] =
+      (bjvmi_extension){b->count[BJVMI_SECTION_WORDS], S_ORDER, (uint16_t)strlen(name), blob_raw(b, name)};
+  blob_word(b, NULL, op, number, sub, blob_field_name(b, bracketed, 0));
+  blob_word(b, NULL, BJVMI_OP(BJVMI_KIND_END, BJVMI_END_EXTENSION), 0, 0, 0);
+}
+
+/* A valid file with all of this; freed with free(). */
+static inline blob *blob_sample(void) {
+  blob *b = calloc(1, sizeof *b);
+  assert(b);
+  b->count[BJVMI_SECTION_NAMES] = BJVMI_NAME_HEADER;
+  blob_sample_order(b);
+  blob_entry(b, "acme.Order.TagsEntry", BJVMI_KIND_INT32, BJVMI_KIND_STRING, 0);
+  blob_entry(b, "acme.Order.ByNameEntry", BJVMI_KIND_STRING, BJVMI_KIND_MESSAGE, S_ORDER);
+  blob_sample_well_known(b);
+  blob_sample_enums(b);
+  blob_extension(b, "acme.one", "[acme.one]", WORD(INT32, ALWAYS), 100, 0);
+  blob_extension(b, "acme.many", "[acme.many]", WORD(MESSAGE, ARRAY), 101, S_ORDER);
+  b->roots[b->count[BJVMI_SECTION_ROOTS]++] = S_ORDER;
+  b->roots[b->count[BJVMI_SECTION_ROOTS]++] = S_STAMP;
+  assert(b->count[BJVMI_SECTION_WORDS] == W_COUNT);
+  blob_finish(b);
+  return b;
+}
+
+#undef WORD
+#undef FIELD
+
+#endif /* BJVM_TESTS_BLOB_H_ */

@@ -1,0 +1,368 @@
+/* Binding: matches the words of an image with the mini tables of the running program.
+ *
+ * Neighbours: image.c has loaded and verified the words; both VMs run what comes out of here. The invariant: a bound
+ * word's kind, form, offset and presence agree with the live mini table, so the VMs need no check of their own. A bound
+ * plan never changes; slots and variants beside it are filled once, by an atomic publish.
+ */
+#include "bjvm/plan.h"
+
+#include "plan.h"
+#include "text.h"
+#include "upb_layout.h"
+
+/* -- One field ----------------------------------------------------------------------------------------------------- */
+
+static bool kind_fits(bjvmi_kind kind, upb_FieldType type) {
+  switch (kind) {
+    case BJVMI_KIND_BOOL: return type == kUpb_FieldType_Bool;
+    case BJVMI_KIND_INT32:
+      return type == kUpb_FieldType_Int32 || type == kUpb_FieldType_SInt32 || type == kUpb_FieldType_SFixed32;
+    case BJVMI_KIND_UINT32: return type == kUpb_FieldType_UInt32 || type == kUpb_FieldType_Fixed32;
+    case BJVMI_KIND_INT64:
+      return type == kUpb_FieldType_Int64 || type == kUpb_FieldType_SInt64 || type == kUpb_FieldType_SFixed64;
+    case BJVMI_KIND_UINT64: return type == kUpb_FieldType_UInt64 || type == kUpb_FieldType_Fixed64;
+    case BJVMI_KIND_FLOAT: return type == kUpb_FieldType_Float;
+    case BJVMI_KIND_DOUBLE: return type == kUpb_FieldType_Double;
+    case BJVMI_KIND_STRING: return type == kUpb_FieldType_String;
+    case BJVMI_KIND_BYTES: return type == kUpb_FieldType_Bytes;
+    case BJVMI_KIND_ENUM:
+    case BJVMI_KIND_NULL_VALUE: return type == kUpb_FieldType_Enum;
+    default: return type == kUpb_FieldType_Message || type == kUpb_FieldType_Group;
+  }
+}
+
+size_t bjvmi_kind_size(bjvmi_kind kind) {
+  switch (kind) {
+    case BJVMI_KIND_BOOL: return 1;
+    case BJVMI_KIND_INT32:
+    case BJVMI_KIND_UINT32:
+    case BJVMI_KIND_FLOAT:
+    case BJVMI_KIND_ENUM:
+    case BJVMI_KIND_NULL_VALUE: return 4;
+    case BJVMI_KIND_INT64:
+    case BJVMI_KIND_UINT64:
+    case BJVMI_KIND_INT64_NUMBER:
+    case BJVMI_KIND_UINT64_NUMBER:
+    case BJVMI_KIND_DOUBLE: return 8;
+    case BJVMI_KIND_STRING:
+    case BJVMI_KIND_BYTES: return sizeof(upb_StringView);
+    default: return sizeof(void *);
+  }
+}
+
+/* Whether the field is repeated, a map or single as the word says, and is stored as the kind wants it. */
+static bool mode_fits(const bjvmi_word *w, const upb_MiniTableField *f) {
+  bjvmi_kind kind = BJVMI_OP_KIND(w->op);
+  bjvmi_form form = BJVMI_OP_FORM(w->op);
+  if (kind == BJVMI_KIND_MAP) return upb_MiniTableField_IsMap(f);
+  if (form == BJVMI_FORM_ARRAY) return upb_MiniTableField_IsArray(f);
+  return upb_MiniTableField_IsScalar(f) && bjvmi_upb_value_size(f) == bjvmi_kind_size(kind);
+}
+
+static bool presence_fits(const bjvmi_word *w, const upb_MiniTableField *f) {
+  switch (BJVMI_OP_FORM(w->op)) {
+    case BJVMI_FORM_HASBIT: return bjvmi_upb_has_hasbit(f);
+    case BJVMI_FORM_ONEOF: return bjvmi_upb_has_oneof(f);
+    default: return !bjvmi_upb_has_hasbit(f) && !bjvmi_upb_has_oneof(f);
+  }
+}
+
+static bool bind_word(bjvmi_word *w, const upb_MiniTable *table) {
+  const upb_MiniTableField *f = upb_MiniTable_FindFieldByNumber(table, w->number);
+  if (!f || !kind_fits(BJVMI_OP_KIND(w->op), upb_MiniTableField_Type(f)) || !mode_fits(w, f)) return false;
+  if (BJVMI_OP_FORM(w->op) == BJVMI_FORM_ALWAYS) return true; /* map key or value: not stored in a message */
+  if (!presence_fits(w, f)) return false;
+  w->offset = bjvmi_upb_offset(f);
+  w->presence = bjvmi_upb_presence(f);
+  return true;
+}
+
+/* -- One message --------------------------------------------------------------------------------------------------- */
+
+static bjvmi_table native_table(const bjvmi_table *t) {
+  bjvmi_table n = *t;
+  n.first_key = bjvmi_le32(t->first_key);
+  n.first_slot = bjvmi_le32(t->first_slot);
+  n.seed = bjvmi_le32(t->seed);
+  n.key_count = bjvmi_le16(t->key_count);
+  return n;
+}
+
+static bjvm_plan *plan_new(bjvmi_binding *b, const bjvmi_word *words, size_t count) {
+  bjvm_plan *p = (bjvm_plan *)upb_Arena_Malloc(b->arena, sizeof *p + count * sizeof *words);
+  if (!p) return NULL;
+  memset(p, 0, sizeof *p);
+  bjvmi_word *copy = (bjvmi_word *)(p + 1);
+  for (size_t i = 0; i < count; i++) copy[i] = bjvmi_word_native(&words[i]);
+  p->words = copy;
+  p->names = b->image->names;
+  p->slots = b->slots;
+  p->binding = b;
+  p->kernels = b->kernels;
+  return p;
+}
+
+bjvm_plan *bjvmi_bind_message(bjvmi_binding *b, uint32_t message, const upb_MiniTable *table,
+                              bjvm_status *status, uint32_t *bad_field) {
+  const bjvmi_message *rec = &b->image->messages[message];
+  uint32_t count = bjvmi_le16(rec->word_count);
+  *status = BJVM_PLAN_UNBOUND;
+  *bad_field = 0;
+  if (rec->flags & BJVMI_MESSAGE_EXTERNAL) return NULL;
+  *status = BJVM_OUT_OF_MEMORY;
+  bjvm_plan *p = plan_new(b, &b->image->words[bjvmi_le32(rec->first_word)], count + 1);
+  if (!p) return NULL;
+  *status = BJVM_PLAN_MISMATCH;
+  bjvmi_word *w = (bjvmi_word *)(p + 1);
+  for (uint32_t i = 0; i < count; i++) {
+    *bad_field = w[i].number;
+    if (!bind_word(&w[i], table)) return NULL;
+  }
+  p->table = table;
+  p->record = rec;
+  p->word_count = (uint16_t)count;
+  p->required_count = bjvmi_le16(rec->required_count);
+  p->kind = rec->kind;
+  p->flags = rec->flags;
+  p->keys = native_table(&rec->keys);
+  *status = BJVM_OK;
+  return p;
+}
+
+bjvm_extension *bjvmi_bind_extension(bjvmi_binding *b, uint32_t extension,
+                                     const upb_MiniTableExtension *table, bjvm_status *status) {
+  const bjvmi_extension *rec = &b->image->extensions[extension];
+  const upb_MiniTableField *f = upb_MiniTableExtension_ToField(table);
+  *status = BJVM_OUT_OF_MEMORY;
+  bjvm_extension *e = (bjvm_extension *)upb_Arena_Malloc(b->arena, sizeof *e);
+  bjvm_plan *p = plan_new(b, &b->image->words[bjvmi_le32(rec->first_word)], 2);
+  if (!e || !p) return NULL;
+  *status = BJVM_PLAN_MISMATCH;
+  const bjvmi_word *w = p->words;
+  if (w->number != upb_MiniTableField_Number(f) ||
+      !kind_fits(BJVMI_OP_KIND(w->op), upb_MiniTableField_Type(f)) || !mode_fits(w, f)) {
+    return NULL;
+  }
+  p->extension = table;
+  p->word_count = 1;
+  p->kind = BJVMI_KIND_MESSAGE;
+  p->record = &b->image->messages[bjvmi_le16(rec->extendee)];
+  p->table = upb_MiniTableExtension_Extendee(table);
+  e->plan = p;
+  e->table = table;
+  e->name = b->image->names + bjvmi_le32(rec->name);
+  e->name_size = bjvmi_le16(rec->name_size);
+  *status = BJVM_OK;
+  return e;
+}
+
+/* -- Linking --------------------------------------------------------------------------------------------------------- */
+
+static bool has_sub_message(const bjvmi_word *w) {
+  bjvmi_kind kind = BJVMI_OP_KIND(w->op);
+  return kind >= BJVMI_KIND_MESSAGE && kind <= BJVMI_KIND_MAP;
+}
+
+/* The mini table of the message (or map entry) that `w`, a word of `plan`, refers to. */
+static const upb_MiniTable *sub_table(const bjvm_plan *plan, const bjvmi_word *w) {
+  if (plan->extension) return upb_MiniTableExtension_GetSubMessage(plan->extension);
+  const upb_MiniTableField *f = upb_MiniTable_FindFieldByNumber(plan->table, w->number);
+  if (!f) return NULL;
+  return upb_MiniTableField_IsMap(f) ? upb_MiniTable_MapEntrySubMessage(f) : upb_MiniTable_SubMessage(f);
+}
+
+const bjvm_plan *bjvmi_slot_publish(bjvmi_slot *slot, const bjvm_plan *plan) {
+  const bjvm_plan *expected = NULL;
+  if (__atomic_compare_exchange_n(&slot->plan, &expected, plan, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    return plan;
+  return expected;
+}
+
+const bjvm_plan *bjvmi_plan_link(const bjvm_plan *parent, const bjvmi_word *w, bjvm_status *status) {
+  bjvmi_binding *b = parent->binding;
+  const upb_MiniTable *table = sub_table(parent, w);
+  const bjvm_plan *p = bjvmi_slot_load(&b->slots[w->sub]);
+  *status = BJVM_PLAN_UNBOUND;
+  if (!p && table && b->link) p = b->link(b, w->sub, table, status);
+  if (p && p->table != table) {
+    *status = BJVM_PLAN_MISMATCH;
+    return NULL;
+  }
+  if (p) *status = BJVM_OK;
+  return p;
+}
+
+/* Whether every message that `plan` refers to sits in its slot with the right table; binds and queues the missing. */
+static bool bind_children(const bjvm_plan *plan, uint16_t *queue, uint32_t *queued, bjvm_status *status,
+                          uint32_t *bad) {
+  bjvmi_binding *b = plan->binding;
+  for (uint32_t i = 0; i < plan->word_count; i++) {
+    const bjvmi_word *w = &plan->words[i];
+    if (!has_sub_message(w)) continue;
+    const upb_MiniTable *table = sub_table(plan, w);
+    const bjvm_plan *had = b->slots[w->sub].plan;
+    *bad = w->number;
+    *status = BJVM_PLAN_MISMATCH;
+    if (!table || (had && had->table != table)) return false;
+    if (had) continue;
+    const bjvm_plan *p = bjvmi_bind_message(b, w->sub, table, status, bad);
+    if (!p) return false;
+    b->slots[w->sub].plan = p;
+    queue[(*queued)++] = w->sub;
+  }
+  return true;
+}
+
+static bool bind_closure(bjvmi_binding *b, uint32_t root, const upb_MiniTable *table, bjvm_status *status,
+                         uint32_t *bad) {
+  uint32_t queued = 0;
+  *status = BJVM_OUT_OF_MEMORY;
+  uint16_t *queue = (uint16_t *)upb_Arena_Malloc(b->arena, b->image->message_count * sizeof *queue);
+  if (!queue) return false;
+  const bjvm_plan *p = bjvmi_bind_message(b, root, table, status, bad);
+  if (!p) return false;
+  b->slots[root].plan = p;
+  queue[queued++] = (uint16_t)root;
+  for (uint32_t i = 0; i < queued; i++) {
+    if (!bind_children(b->slots[queue[i]].plan, queue, &queued, status, bad)) return false;
+  }
+  return true;
+}
+
+bjvmi_binding *bjvmi_binding_new(const bjvm_image *image, upb_Arena *arena) {
+  size_t slots = image->message_count * sizeof(bjvmi_slot);
+  bjvmi_binding *b = (bjvmi_binding *)upb_Arena_Malloc(arena, sizeof *b + slots);
+  if (!b) return NULL;
+  memset(b, 0, sizeof *b + slots);
+  b->image = image;
+  b->slots = (bjvmi_slot *)(b + 1);
+  b->kernels = bjvmi_kernels_best();
+  b->arena = arena;
+  return b;
+}
+
+static int find_message(const bjvm_image *image, const char *name) {
+  if (!name) return image->root_count ? (int)bjvmi_le32(image->roots[0]) : -1;
+  size_t size = strlen(name);
+  for (uint32_t i = 0; i < image->message_count; i++) {
+    const bjvmi_message *m = &image->messages[i];
+    if (m->flags & BJVMI_MESSAGE_ENTRY || bjvmi_le16(m->name_size) != size) continue;
+    if (memcmp(image->names + bjvmi_le32(m->name), name, size) == 0) return (int)i;
+  }
+  return -1;
+}
+
+static bjvm_status bind_failed(bjvm_status status, uint32_t field, bjvm_error *error) {
+  if (!error) return status;
+  bjvmi_text t;
+  memset(error, 0, sizeof *error);
+  error->code = status;
+  t = bjvmi_text_init(error->message, sizeof error->message);
+  bjvmi_text_string(&t, bjvm_status_text(status));
+  if (field) {
+    bjvmi_text_string(&t, ": field ");
+    bjvmi_text_unsigned(&t, field, 0);
+  }
+  return status;
+}
+
+bjvm_status bjvm_image_bind(const bjvm_image *image, const char *full_name, const upb_MiniTable *table,
+                            upb_Arena *arena, const bjvm_plan **plan, bjvm_error *error) {
+  bjvm_status status = BJVM_OK;
+  uint32_t bad = 0;
+  if (!image || !table || !arena || !plan) return bind_failed(BJVM_BAD_ARGUMENT, 0, error);
+  *plan = NULL;
+  int root = find_message(image, full_name);
+  if (root < 0) return bind_failed(BJVM_PLAN_UNBOUND, 0, error);
+  bjvmi_binding *b = bjvmi_binding_new(image, arena);
+  if (!b) return bind_failed(BJVM_OUT_OF_MEMORY, 0, error);
+  if (!bind_closure(b, (uint32_t)root, table, &status, &bad)) return bind_failed(status, bad, error);
+  *plan = b->slots[root].plan;
+  return BJVM_OK;
+}
+
+/* -- Variants: words rewritten for a set of encode options --------------------------------------------------------- */
+
+static void word_for_names(bjvmi_word *w, const char *names, uint32_t flags) {
+  if (!w->name) return;
+  uint32_t bits = bjvmi_name_flags(names, w->name);
+  if ((flags & BJVM_ENCODE_PROTO_NAMES) && (bits & BJVMI_NAME_ALT)) {
+    w->name += bjvmi_name_length(names, w->name) + BJVMI_NAME_HEADER;
+    uint32_t len = bjvmi_name_length(names, w->name);
+    w->name_len = (uint8_t)(len <= UINT8_MAX ? len : 0);
+    bits = bjvmi_name_flags(names, w->name);
+  }
+  if ((flags & (BJVM_ENCODE_ASCII | BJVM_ENCODE_HTML_SAFE)) && (bits & BJVMI_NAME_SPECIAL)) w->name_len = 0;
+}
+
+static void word_for_options(bjvmi_word *w, uint32_t flags) {
+  bjvmi_kind kind = BJVMI_OP_KIND(w->op);
+  bjvmi_form form = BJVMI_OP_FORM(w->op);
+  if (kind == BJVMI_KIND_END) return;
+  if (flags & BJVM_ENCODE_EMIT_DEFAULTS) {
+    if (form == BJVMI_FORM_IMPLICIT) form = BJVMI_FORM_ALWAYS;
+    if (form == BJVMI_FORM_ARRAY) form = BJVMI_FORM_ARRAY_ALWAYS;
+  }
+  if ((flags & BJVM_ENCODE_ENUMS_AS_INTS) && kind == BJVMI_KIND_ENUM) kind = BJVMI_KIND_INT32;
+  if (flags & BJVM_ENCODE_INT64_AS_NUMBERS) {
+    if (kind == BJVMI_KIND_INT64) kind = BJVMI_KIND_INT64_NUMBER;
+    if (kind == BJVMI_KIND_UINT64) kind = BJVMI_KIND_UINT64_NUMBER;
+  }
+  w->op = BJVMI_OP(kind, form);
+}
+
+static const bjvmi_variant *find_variant(const bjvm_plan *plan, uint32_t flags) {
+  const bjvmi_variant *v = __atomic_load_n(&plan->variants, __ATOMIC_ACQUIRE);
+  while (v && v->flags != flags) v = v->next;
+  return v;
+}
+
+const bjvmi_variant *bjvmi_variant_build(const bjvm_plan *plan, uint32_t flags, upb_Arena *arena) {
+  size_t count = (size_t)plan->word_count + 1;
+  const bjvmi_variant *had = find_variant(plan, flags);
+  if (had) return had;
+  bjvmi_variant *v = (bjvmi_variant *)upb_Arena_Malloc(arena, sizeof *v + count * sizeof(bjvmi_word));
+  if (!v) return NULL;
+  v->flags = flags;
+  memcpy(v->words, plan->words, count * sizeof(bjvmi_word));
+  for (size_t i = 0; i < count; i++) {
+    word_for_options(&v->words[i], plan->extension ? flags & ~(uint32_t)BJVM_ENCODE_EMIT_DEFAULTS : flags);
+    word_for_names(&v->words[i], plan->names, flags);
+  }
+  v->next = plan->variants;
+  __atomic_store_n(&((bjvm_plan *)(uintptr_t)plan)->variants, v, __ATOMIC_RELEASE);
+  return v;
+}
+
+const bjvmi_word *bjvmi_plan_variant(const bjvm_plan *plan, uint32_t flags) {
+  const bjvmi_variant *v = find_variant(plan, flags);
+  if (!v && plan->binding->make_variant) v = plan->binding->make_variant(plan, flags);
+  return v ? v->words : NULL;
+}
+
+bjvm_status bjvm_plan_prepare(const bjvm_plan *plan, uint32_t encode_flags, upb_Arena *arena) {
+  uint32_t flags = encode_flags & BJVMI_VARIANT_FLAGS;
+  if (!plan || !arena) return BJVM_BAD_ARGUMENT;
+  if (!flags) return BJVM_OK;
+  const bjvmi_binding *b = plan->binding;
+  for (uint32_t i = 0; i < b->image->message_count; i++) {
+    const bjvm_plan *p = bjvmi_slot_load(&b->slots[i]);
+    if (p && !bjvmi_variant_build(p, flags, arena)) return BJVM_OUT_OF_MEMORY;
+  }
+  return bjvmi_variant_build(plan, flags, arena) ? BJVM_OK : BJVM_OUT_OF_MEMORY;
+}
+
+/* -- What a plan tells --------------------------------------------------------------------------------------------- */
+
+const char *bjvm_plan_name(const bjvm_plan *plan, size_t *size) {
+  *size = bjvmi_le16(plan->record->name_size);
+  return plan->names + bjvmi_le32(plan->record->name);
+}
+
+const upb_MiniTable *bjvm_plan_table(const bjvm_plan *plan) { return plan->table; }
+
+const char *bjvm_plan_kernels(const bjvm_plan *plan) { return plan->kernels->name; }
+
+int bjvmi_plan_find_key(const bjvm_plan *plan, const char *name, size_t size) {
+  return bjvmi_table_find(plan->binding->image, &plan->keys, name, size);
+}

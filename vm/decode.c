@@ -1,0 +1,267 @@
+/* bjvm_decode: checks the options, runs the decode VM, reports.
+ *
+ * Neighbours: decode_vm.c (the loop), error.c (text of reports). The place, path and sentence of a failure are worked out here from
+ * what the loop left, never while it runs.
+ */
+#include "decode.h"
+#include "error.h"
+
+enum { MAX_DEPTH = 1000000 }; /* frames of 64 bytes: beyond this an option is a mistake */
+
+/* -- The window -------------------------------------------------------------------------------------------------------- */
+
+static void open_window(bjvmi_decoder *vm, bool padded) {
+  vm->window = vm->json;
+  vm->window_at = 0;
+  vm->end = vm->json + vm->size;
+  vm->safe = vm->size >= BJVMI_DECODE_PAD ? (uintptr_t)(vm->end - BJVMI_DECODE_PAD) : 0;
+  if (padded) vm->safe = UINTPTR_MAX;
+}
+
+const char *bjvmi_decode_refill(bjvmi_decoder *vm, const char *p) {
+  size_t left = (size_t)(vm->end - p); /* < BJVMI_DECODE_PAD: the window is the text, and p is past safe */
+  size_t at = bjvmi_decode_offset(vm, p);
+  memcpy(vm->tail, p, left);
+  memset(vm->tail + left, 0, sizeof vm->tail - left);
+  vm->window = vm->tail;
+  vm->window_at = at;
+  vm->end = vm->tail + left;
+  vm->safe = UINTPTR_MAX;
+  return vm->tail;
+}
+
+const char *bjvmi_decode_blanks(bjvmi_decoder *vm, const char *p) {
+  while (p < vm->end && (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r')) p++;
+  return bjvmi_decode_check(vm, p);
+}
+
+/* -- Failures -------------------------------------------------------------------------------------------------------------- */
+
+/* Whether a JSON value starts at p, so that it can be called one of the wrong type. */
+static bool starts_value(const bjvmi_decoder *vm, const char *p) {
+  if (p >= vm->end) return false;
+  switch (*p) {
+    case 't': return memcmp(p, "true", 4) == 0;
+    case 'f': return memcmp(p, "false", 5) == 0;
+    case 'n': return bjvmi_decode_is_null(p);
+    case '{':
+    case '[':
+    case '"':
+    case '-': return true;
+    default: return (uint8_t)(*p - '0') <= 9;
+  }
+}
+
+const char *bjvmi_decode_fail(bjvmi_decoder *vm, bjvm_status status, const char *fault,
+                              const char *expected) {
+  if (status == BJVM_WRONG_TYPE && !starts_value(vm, fault))
+    return bjvmi_decode_unexpected(vm, fault, expected);
+  vm->status = status;
+  vm->fault = fault;
+  vm->fault_at = bjvmi_decode_offset(vm, fault);
+  vm->expected = expected;
+  return NULL;
+}
+
+const char *bjvmi_decode_fail_at(bjvmi_decoder *vm, bjvm_status status, size_t offset) {
+  vm->status = status;
+  vm->fault = vm->json + offset;
+  vm->fault_at = offset;
+  return NULL;
+}
+
+const char *bjvmi_decode_unexpected(bjvmi_decoder *vm, const char *p, const char *expected) {
+  if (p >= vm->end) return bjvmi_decode_fail(vm, BJVM_TRUNCATED, vm->end, expected);
+  /* A literal that the end of the text cuts short is cut, not wrong. */
+  size_t left = (size_t)(vm->end - p);
+  bool cut = (left < 4 && (memcmp(p, "true", left) == 0 || memcmp(p, "null", left) == 0)) ||
+             (left < 5 && memcmp(p, "false", left) == 0);
+  if (cut) return bjvmi_decode_fail(vm, BJVM_TRUNCATED, vm->end, expected);
+  return bjvmi_decode_fail(vm, BJVM_SYNTAX, p, expected);
+}
+
+/* -- The report ---------------------------------------------------------------------------------------------------------------- */
+
+/* The names an extension word belongs to: the extension in the list of open objects. */
+static const char *extension_names(const bjvmi_decoder *vm, const bjvmi_word *w) {
+  for (uint32_t i = 0; i < vm->extension_count; i++) {
+    if (vm->extensions[i]->plan->words == w) return vm->extensions[i]->plan->names;
+  }
+  return NULL;
+}
+
+static void add_member(bjvmi_text *path, const bjvmi_decoder *vm, const bjvmi_decode_frame *f) {
+  const bjvmi_word *w = f->pc;
+  bool own = w >= f->plan->words && w < f->plan->words + f->plan->word_count;
+  const char *names = own ? f->plan->names : extension_names(vm, w);
+  if (names && w->name) bjvmi_error_add_name(path, names, w->name);
+}
+
+static void add_path(bjvmi_text *path, const bjvmi_decoder *vm) {
+  for (const bjvmi_decode_frame *f = vm->frames + 1; f <= vm->frame; f++) {
+    switch (f->kind) {
+      case BJVMI_DECODE_MESSAGE:
+        if (f->place) add_member(path, vm, f);
+        break;
+      case BJVMI_DECODE_ARRAY: {
+        size_t n = upb_Array_Size((const upb_Array *)f->at) - f->u.array.first;
+        if (f->place) bjvmi_error_add_index(path, n - (f->place == BJVMI_PLACE_LAST && n));
+        break;
+      }
+      case BJVMI_DECODE_MAP:
+        if (f->place) bjvmi_error_add_key(path, BJVMI_OP_KIND(f->plan->words[0].op), &f->u.map.key);
+        break;
+      default: break;
+    }
+  }
+}
+
+/* Statuses whose sentence says what was found instead. */
+static bool tells_token(bjvm_status s) {
+  return (s >= BJVM_TRUNCATED && s <= BJVM_TRAILING) ||
+         (s >= BJVM_UNKNOWN_FIELD && s <= BJVM_EXTENSION_RANGE);
+}
+
+static void add_sentence(bjvmi_text *t, const bjvmi_decoder *vm, size_t offset) {
+  bjvmi_text_string(t, bjvm_status_text(vm->status));
+  if (!tells_token(vm->status)) return;
+  if (vm->expected) {
+    bjvmi_text_string(t, ": expected ");
+    bjvmi_text_string(t, vm->expected);
+    bjvmi_text_string(t, ", found ");
+  } else {
+    bjvmi_text_string(t, ": ");
+  }
+  bjvmi_error_add_token(t, vm->json, vm->size, offset);
+}
+
+/* A bare number that is wrong so far, but runs into the end of a text that is not complete, is cut. */
+static bool is_cut_number(const bjvmi_decoder *vm) {
+  if (vm->status != BJVM_NOT_INTEGER && vm->status != BJVM_OUT_OF_RANGE) return false;
+  if (!vm->frame || vm->frame == vm->frames || vm->json[vm->fault_at] == '"') return false;
+  for (size_t i = vm->fault_at; i < vm->size; i++) {
+    char c = vm->json[i];
+    if ((uint8_t)(c - '0') > 9 && c != '-' && c != '+' && c != '.' && (c | 0x20) != 'e') return false;
+  }
+  return true;
+}
+
+static bjvm_status report(bjvmi_decoder *vm, bjvm_error *error) {
+  bjvmi_text t;
+  if (is_cut_number(vm)) {
+    vm->status = BJVM_TRUNCATED;
+    vm->fault_at = vm->size;
+  }
+  if (!error) return vm->status;
+  memset(error, 0, sizeof *error);
+  error->code = vm->status;
+  error->offset = vm->fault_at;
+  if (vm->json) bjvmi_error_place(error, vm->json, vm->size);
+  t = bjvmi_text_init(error->path, sizeof error->path);
+  if (vm->frame) add_path(&t, vm);
+  t = bjvmi_text_init(error->message, sizeof error->message);
+  add_sentence(&t, vm, error->offset);
+  return vm->status;
+}
+
+/* -- The call ----------------------------------------------------------------------------------------------------------------- */
+
+/* A copy of the caller's options, as far as his struct reaches; zero behind. */
+static bjvm_decode_options read_options(const bjvm_decode_options *given) {
+  bjvm_decode_options o;
+  memset(&o, 0, sizeof o);
+  if (given) memcpy(&o, given, given->size < sizeof o ? given->size : sizeof o);
+  return o;
+}
+
+static bool prepare_frames(bjvmi_decoder *vm, uint32_t max_depth) {
+  uint32_t depth = max_depth ? max_depth : BJVM_DEFAULT_MAX_DEPTH;
+  vm->frames = vm->inline_frames;
+  if (depth > BJVM_DEFAULT_MAX_DEPTH) {
+    vm->status = BJVM_SCRATCH;
+    if (!vm->scratch) return false;
+    vm->status = BJVM_OUT_OF_MEMORY;
+    if (depth > MAX_DEPTH) return false;
+    vm->frames =
+        (bjvmi_decode_frame *)upb_Arena_Malloc(vm->scratch, ((size_t)depth + 1) * sizeof *vm->frames);
+    if (!vm->frames) return false;
+    vm->status = BJVM_OK;
+  }
+  vm->frame_end = vm->frames + depth + 1;
+  vm->frame_limit = vm->frame_end;
+  return true;
+}
+
+static void set_up(bjvmi_decoder *vm, const bjvm_plan *plan, const char *json, size_t size, upb_Arena *arena,
+                   const bjvm_decode_options *o) {
+  vm->status = BJVM_OK;
+  vm->fault = NULL;
+  vm->fault_at = 0;
+  vm->key_at = 0;
+  vm->expected = NULL;
+  vm->name = NULL;
+  vm->frame = NULL;
+  vm->undo = NULL;
+  vm->notes = NULL;
+  vm->json = json;
+  vm->size = size;
+  vm->arena = arena;
+  vm->scratch = o->scratch;
+  vm->registry = o->registry;
+  vm->flags = o->flags;
+  vm->kernels = plan ? plan->kernels : NULL;
+  vm->elements_left = o->max_elements ? o->max_elements : SIZE_MAX;
+  vm->memory_left = o->max_memory ? o->max_memory : SIZE_MAX;
+  vm->extensions = vm->inline_extensions;
+  vm->extension_count = 0;
+  vm->extension_capacity = BJVMI_DECODE_EXTENSIONS;
+}
+
+/* What can be refused before the text is looked at. */
+static bjvm_status check_call(const bjvm_plan *plan, const char *json, size_t size, const upb_Message *msg,
+                              const upb_Arena *arena, const bjvm_decode_options *o) {
+  if (!plan || (!json && size) || !msg || !arena) return BJVM_BAD_ARGUMENT;
+  if (o->max_input && size > o->max_input) return BJVM_INPUT_LIMIT;
+  if (upb_Message_IsFrozen(msg)) return BJVM_FROZEN;
+  return BJVM_OK;
+}
+
+static bjvm_status decode(const bjvm_plan *plan, const char *json, size_t size, size_t *used,
+                          upb_Message *msg, upb_Arena *arena, const bjvm_decode_options *options,
+                          bjvm_error *error) {
+  bjvmi_decoder vm;
+  bjvm_decode_options o = read_options(options);
+  set_up(&vm, plan, json, size, arena, &o);
+  vm.status = check_call(plan, json, size, msg, arena, &o);
+  if (vm.status != BJVM_OK) return report(&vm, error);
+  if (!json) vm.json = "";
+  if (!prepare_frames(&vm, o.max_depth)) return report(&vm, error);
+  open_window(&vm, (o.flags & BJVM_DECODE_PADDED) != 0);
+  const char *p = bjvmi_decode_token(&vm, vm.json);
+  if (p >= vm.end) {
+    bjvmi_decode_fail(&vm, BJVM_TRUNCATED, p, "a value");
+    return report(&vm, error);
+  }
+  p = bjvmi_decode_run(&vm, plan, msg, p);
+  if (!p) return report(&vm, error);
+  if (used) {
+    *used = bjvmi_decode_offset(&vm, p);
+    return BJVM_OK;
+  }
+  p = bjvmi_decode_token(&vm, p);
+  if (p >= vm.end) return BJVM_OK;
+  bjvmi_decode_fail(&vm, BJVM_TRAILING, p, "the end of the text");
+  return report(&vm, error);
+}
+
+bjvm_status bjvm_decode(const bjvm_plan *plan, const char *json, size_t size, upb_Message *msg,
+                        upb_Arena *arena, const bjvm_decode_options *options, bjvm_error *error) {
+  return decode(plan, json, size, NULL, msg, arena, options, error);
+}
+
+bjvm_status bjvm_decode_prefix(const bjvm_plan *plan, const char *json, size_t size, size_t *used,
+                               upb_Message *msg, upb_Arena *arena, const bjvm_decode_options *options,
+                               bjvm_error *error) {
+  if (used) *used = 0;
+  return decode(plan, json, size, used ? used : &(size_t){0}, msg, arena, options, error);
+}

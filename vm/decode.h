@@ -1,0 +1,301 @@
+/* The decode VM's state, shared by its loop (decode_vm.c), its kernels (decode_*.c) and its entry (decode.c).
+ *
+ * Private to bjvm. One object per call, on the caller's stack; nothing in it is shared by threads.
+ *
+ * The window: the text is read in place until fewer than BJVMI_DECODE_PAD bytes are left; then the rest is copied once into
+ * `tail`, which has as many zero bytes behind it. So from every token boundary (bjvmi_decode_check) that many bytes may be
+ * read without a bounds check, and nothing beyond the text ever is. A zero byte ends every token; at `end` it means truncation.
+ */
+#ifndef BJVM_DECODE_H_
+#define BJVM_DECODE_H_
+
+#include "bjvm/codec.h"
+#include "num.h"
+#include "plan.h"
+#include "upb_layout.h"
+
+enum {
+  BJVMI_DECODE_PAD = 64,        /* readable bytes at a token boundary */
+  BJVMI_DECODE_EXTENSIONS = 32, /* extension names of open objects remembered without scratch */
+};
+
+typedef enum bjvmi_decode_frame_kind {
+  BJVMI_DECODE_TOP,
+  BJVMI_DECODE_MESSAGE, /* an object with a message's members; at: the message */
+  BJVMI_DECODE_ARRAY,   /* an array; at: the upb_Array */
+  BJVMI_DECODE_MAP,     /* an object with a map's entries; at: the upb_Map */
+  BJVMI_DECODE_ANY_VALUE, /* an Any around a well-known type: members @type and value; at: the bjvmi_decode_any */
+  BJVMI_DECODE_SKIP_OBJECT,
+  BJVMI_DECODE_SKIP_ARRAY,
+} bjvmi_decode_frame_kind;
+
+/* An Any being read; in scratch. */
+typedef struct bjvmi_decode_any {
+  upb_Message *any; /* the target, its plan */
+  const bjvm_plan *any_plan;
+  const bjvm_plan *plan; /* of the content */
+  upb_Message *content;  /* in scratch */
+  upb_Arena *arena;      /* the arena outside */
+  upb_StringView url;    /* in the arena outside */
+  bool type_seen;
+  bool value_seen;
+} bjvmi_decode_any;
+
+/* Which part of an object or array a failure is about, for the field path. */
+typedef enum bjvmi_place {
+  BJVMI_PLACE_NONE, /* itself */
+  BJVMI_PLACE_NEXT, /* ARRAY: the element that comes behind those stored */
+  BJVMI_PLACE_LAST, /* ARRAY: the element stored last; MESSAGE, MAP: the member or entry of pc or key */
+} bjvmi_place;
+
+typedef struct bjvmi_decode_frame {
+  const bjvmi_word *pc; /* MESSAGE: the member being read; ARRAY, MAP: the field's word */
+  const bjvm_plan
+      *plan; /* MESSAGE: its plan; ARRAY: the elements' plan or that of pc; MAP: the entry's plan */
+  void *at;
+  union {
+    struct {
+      uint64_t seen;         /* members seen in this text, the first 64 */
+      uint64_t nulls;        /* members that were null, by index modulo 64 */
+      uint64_t *wide;        /* the others, or NULL */
+      bjvmi_decode_any *any; /* the Any whose content this is, or NULL */
+    } message;
+    struct {
+      size_t first; /* size of the array before this text */
+    } array;
+    struct {
+      upb_MessageValue key; /* of the entry being read */
+      void *slot;           /* where the map hangs */
+      upb_Map *merge; /* entries go into `at` first and in the end into this map, which had some; or NULL */
+    } map;
+  } u;
+  uint16_t extensions; /* MESSAGE: where its names start in vm->extensions */
+  uint8_t kind;
+  uint8_t place; /* bjvmi_place */
+} bjvmi_decode_frame;
+
+/* What a field held before a text under BJVM_DECODE_LAST_WINS touched it; in scratch. */
+typedef struct bjvmi_decode_undo {
+  struct bjvmi_decode_undo *next;
+  const void *msg;
+  const bjvmi_word *word;
+  upb_MessageValue value; /* an array's size goes to `size` */
+  size_t size;
+  uint32_t presence;
+} bjvmi_decode_undo;
+
+typedef struct bjvmi_type_notes bjvmi_type_notes; /* decode_wkt.c: where objects have their @type */
+
+typedef struct bjvmi_decoder {
+  uintptr_t safe;     /* at a token boundary p <= safe, or the window moves */
+  const char *end;    /* of the window */
+  const char *window; /* where the window starts in memory, */
+  size_t window_at;   /* and in the text */
+  const bjvmi_kernels *kernels;
+  upb_Arena *arena;
+  upb_Arena *scratch;
+  const bjvm_registry *registry;
+  size_t elements_left;
+  size_t memory_left;
+  uint32_t flags;
+  bjvm_status status;
+  const char *fault;    /* in the window: the offending byte, when status is set */
+  size_t fault_at;      /* its offset in the text if fault is NULL */
+  size_t key_at;        /* offset of the name or map key read last */
+  const char *expected; /* what was wanted, for the report; static text or NULL */
+  const char *name;     /* the offending name, for the report; or NULL */
+  size_t name_size;
+  bjvmi_decode_frame *frames;
+  bjvmi_decode_frame *frame_end;   /* one past the deepest allowed frame */
+  bjvmi_decode_frame *frame_limit; /* what wide seen bits, growing down from frame_end, have left */
+  bjvmi_decode_frame *frame;       /* the current one when a run fails */
+  bjvmi_decode_undo *undo;
+  bjvmi_type_notes *notes;
+  const char *json;
+  size_t size;
+  const struct bjvm_extension **extensions; /* names of extensions used in open objects */
+  uint32_t extension_count;
+  uint32_t extension_capacity;
+  const struct bjvm_extension *inline_extensions[BJVMI_DECODE_EXTENSIONS];
+  char tail[3 * BJVMI_DECODE_PAD];
+  bjvmi_decode_frame inline_frames[BJVM_DEFAULT_MAX_DEPTH + 1];
+} bjvmi_decoder;
+
+/* What reading a value came to. */
+typedef enum bjvmi_read {
+  BJVMI_READ_FAIL,  /* status and fault are set */
+  BJVMI_READ_VALUE, /* stored */
+  BJVMI_READ_NULL,  /* null: leave the target */
+  BJVMI_READ_DROP,  /* an unknown enum name under ignore_unknown: leave the target */
+} bjvmi_read;
+
+/* -- decode.c: failures, window ------------------------------------------------------------------------------------- */
+
+/* Sets the failure; at the end of the text it becomes TRUNCATED. Returns NULL. */
+const char *bjvmi_decode_fail(bjvmi_decoder *vm, bjvm_status status, const char *fault, const char *expected);
+/* The same with an offset in the text instead of a place in the window. */
+const char *bjvmi_decode_fail_at(bjvmi_decoder *vm, bjvm_status status, size_t offset);
+/* The same for an unexpected byte: SYNTAX or TRUNCATED. */
+const char *bjvmi_decode_unexpected(bjvmi_decoder *vm, const char *p, const char *expected);
+/* Moves the window to the tail; returns p there. */
+const char *bjvmi_decode_refill(bjvmi_decoder *vm, const char *p);
+/* Skips white space (the byte at p is some, or a control character). */
+const char *bjvmi_decode_blanks(bjvmi_decoder *vm, const char *p);
+
+static inline size_t bjvmi_decode_offset(const bjvmi_decoder *vm, const char *p) {
+  return vm->window_at + (size_t)(p - vm->window);
+}
+
+/* A token boundary. */
+static inline const char *bjvmi_decode_check(bjvmi_decoder *vm, const char *p) {
+  return __builtin_expect((uintptr_t)p > vm->safe, 0) ? bjvmi_decode_refill(vm, p) : p;
+}
+
+/* A token boundary where white space may stand. */
+static inline const char *bjvmi_decode_token(bjvmi_decoder *vm, const char *p) {
+  p = bjvmi_decode_check(vm, p);
+  return __builtin_expect((uint8_t)*p <= ' ', 0) ? bjvmi_decode_blanks(vm, p) : p;
+}
+
+/* Memory of the message; NULL with status set. */
+static inline void *bjvmi_decode_alloc(bjvmi_decoder *vm, size_t size) {
+  if (__builtin_expect(size > vm->memory_left, 0)) {
+    vm->status = BJVM_ARENA_LIMIT;
+    return NULL;
+  }
+  vm->memory_left -= size;
+  void *p = upb_Arena_Malloc(vm->arena, size);
+  if (__builtin_expect(!p, 0)) vm->status = BJVM_OUT_OF_MEMORY;
+  return p;
+}
+
+static inline upb_Message *bjvmi_decode_new(bjvmi_decoder *vm, const upb_MiniTable *table) {
+  size_t size = bjvmi_upb_message_size(table);
+  if (__builtin_expect(size > vm->memory_left, 0)) {
+    vm->status = BJVM_ARENA_LIMIT;
+    return NULL;
+  }
+  vm->memory_left -= size;
+  upb_Message *m = bjvmi_upb_new(table, vm->arena);
+  if (__builtin_expect(!m, 0)) vm->status = BJVM_OUT_OF_MEMORY;
+  return m;
+}
+
+/* Counts an element or entry; false with status set at the limit. */
+static inline bool bjvmi_decode_count(bjvmi_decoder *vm) {
+  if (__builtin_expect(vm->elements_left-- == 0, 0)) {
+    vm->status = BJVM_ELEMENT_LIMIT;
+    return false;
+  }
+  return true;
+}
+
+static inline bool bjvmi_decode_is_null(const char *p) { return memcmp(p, "null", 4) == 0; }
+
+/* The plan that a message-shaped word refers to; NULL with status set. */
+static inline const bjvm_plan *bjvmi_decode_sub(bjvmi_decoder *vm, const bjvm_plan *plan,
+                                                const bjvmi_word *w) {
+  const bjvm_plan *sub = bjvmi_slot_load(&plan->slots[w->sub]);
+  if (__builtin_expect(sub == NULL, 0)) sub = bjvmi_plan_link(plan, w, &vm->status);
+  return sub;
+}
+
+/* -- decode_vm.c ----------------------------------------------------------------------------------------------------- */
+
+/* Reads one value into `msg`; returns the place behind it, or NULL with status, fault and frame set. */
+const char *bjvmi_decode_run(bjvmi_decoder *vm, const bjvm_plan *plan, upb_Message *msg, const char *p);
+
+/* -- decode_scalar.c: values. Each advances *p behind the value; p is at its first byte, at a token boundary. -------- */
+
+/* Any scalar of w's kind into 16 bytes at `dst`: the slow twin of the loop's inline paths. */
+bjvmi_read bjvmi_decode_scalar(bjvmi_decoder *vm, const char **p, const bjvm_plan *plan, const bjvmi_word *w,
+                               void *dst);
+/* A string token into an upb_StringView. Return the place behind it, or NULL. */
+const char *bjvmi_decode_string(bjvmi_decoder *vm, const char *p, void *dst);
+const char *bjvmi_decode_bytes(bjvmi_decoder *vm, const char *p, void *dst);
+/* A string token unescaped into `buffer` if it fits (then *text points there or into the window and *size is set); a longer one gives
+ * *text NULL. UTF-8 is checked. */
+const char *bjvmi_decode_short(bjvmi_decoder *vm, const char *p, char *buffer, size_t capacity,
+                               const char **text, size_t *size);
+/* A number token without quotes, of JSON's grammar. Returns the place behind it, or NULL. */
+const char *bjvmi_decode_bare_number(bjvmi_decoder *vm, const char *p, bjvmi_num *num);
+/* Checks the inside [p, q) of a string token: UTF-8 and escapes. */
+bool bjvmi_decode_check_string(bjvmi_decoder *vm, const char *p, const char *q, unsigned flags);
+/* Finds the closing quote of a string token whose opening quote is at p; NULL with status set. */
+const char *bjvmi_decode_close_quote(bjvmi_decoder *vm, const char *p, unsigned *flags);
+
+/* -- decode_key.c ---------------------------------------------------------------------------------------------------- */
+
+/* What a member's name turned out to be. */
+typedef enum bjvmi_key_result {
+  BJVMI_KEY_FAIL,
+  BJVMI_KEY_FIELD,     /* *w is the word; p is at the value */
+  BJVMI_KEY_EXTENSION, /* *w and *plan are the extension's, *msg the place of its value */
+  BJVMI_KEY_SKIPPED,   /* the member was read over, or was null */
+} bjvmi_key_result;
+
+/* Reads a name and its colon by the tables; p is at the opening quote. */
+bjvmi_key_result bjvmi_decode_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char **p,
+                                  const bjvmi_word **w, const bjvm_plan **plan, void **msg);
+/* A field is used: false if it was before and may not be again. Restores it if last_wins. */
+bool bjvmi_decode_seen_again(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvmi_word *w);
+bool bjvmi_decode_seen_wide(bjvmi_decoder *vm, bjvmi_decode_frame *f, size_t index, const bjvmi_word *w);
+/* Remembers what a field holds, for last_wins. */
+bool bjvmi_decode_remember(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvmi_word *w);
+/* Whether the oneof member in force was set by this text, so that `w` must not be set too. */
+bool bjvmi_decode_oneof_taken(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvmi_word *w);
+/* Wide seen bits for a message of more than 64 fields. */
+bool bjvmi_decode_wide_begin(bjvmi_decoder *vm, bjvmi_decode_frame *f);
+void bjvmi_decode_wide_end(bjvmi_decoder *vm, bjvmi_decode_frame *f);
+/* Reads over one value, checking its syntax; frames above f are its stack. */
+const char *bjvmi_decode_skip(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p);
+
+/* -- decode_array.c, decode_map.c ----------------------------------------------------------------------------------- */
+
+/* The array of a repeated field, made if need be; NULL with status set. */
+upb_Array *bjvmi_decode_array_open(bjvmi_decoder *vm, void *slot, bjvmi_kind kind);
+/* A whole array of scalars; p is behind the bracket; f is its frame. */
+const char *bjvmi_decode_array(bjvmi_decoder *vm, const char *p, const bjvm_plan *plan, const bjvmi_word *w,
+                               bjvmi_decode_frame *f);
+/* Appends a new message to the frame's array. */
+upb_Message *bjvmi_decode_append(bjvmi_decoder *vm, bjvmi_decode_frame *f, const upb_MiniTable *table);
+
+/* Opens a map frame on the map of `slot`. */
+bool bjvmi_decode_map_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, void *slot, const bjvm_plan *entry);
+/* The key and colon of the next entry into f->u.map.key; p is at the opening quote. */
+const char *bjvmi_decode_map_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p);
+/* Inserts; false for a duplicate or without memory. */
+bool bjvmi_decode_map_insert(bjvmi_decoder *vm, bjvmi_decode_frame *f, const upb_MessageValue *value);
+/* Ends the map: merges it into what was there. */
+bool bjvmi_decode_map_close(bjvmi_decoder *vm, bjvmi_decode_frame *f);
+/* A whole map of scalars; p is behind the brace. */
+const char *bjvmi_decode_map(bjvmi_decoder *vm, const char *p, bjvmi_decode_frame *f);
+
+/* -- decode_wkt.c ---------------------------------------------------------------------------------------------------- */
+
+const char *bjvmi_decode_time(bjvmi_decoder *vm, const char *p, const bjvm_plan *sub, void *msg);
+const char *bjvmi_decode_field_mask(bjvmi_decoder *vm, const char *p, const bjvm_plan *sub, void *msg);
+const char *bjvmi_decode_wrapper(bjvmi_decoder *vm, const char *p, const bjvm_plan *sub, void *msg);
+
+/* Starts an Any; p is at its brace. *state is the open Any (NULL: it was `{}`, read completely). */
+const char *bjvmi_decode_any_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p,
+                                  const bjvm_plan *sub, void *msg, bjvmi_decode_any **state);
+/* Packs the content into the Any. */
+bool bjvmi_decode_any_close(bjvmi_decoder *vm, bjvmi_decode_any *state);
+/* A member of an Any around a well-known type: *is_value tells that p is at its value, else it was read over. */
+const char *bjvmi_decode_any_member(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p, bool *is_value);
+
+/* Bytes of the field in its message. */
+static inline size_t bjvmi_word_size(const bjvmi_word *w) {
+  return BJVMI_OP_FORM(w->op) == BJVMI_FORM_ARRAY ? sizeof(void *) : bjvmi_kind_size(BJVMI_OP_KIND(w->op));
+}
+
+static inline void bjvmi_decode_set_presence(void *msg, const bjvmi_word *w) {
+  switch (BJVMI_OP_FORM(w->op)) {
+    case BJVMI_FORM_HASBIT: bjvmi_upb_set_hasbit(msg, w->presence); break;
+    case BJVMI_FORM_ONEOF: bjvmi_upb_set_oneof_case(msg, w->presence, w->number); break;
+    default: break;
+  }
+}
+
+#endif /* BJVM_DECODE_H_ */

@@ -1,0 +1,141 @@
+/* Arrays in the decode VM.
+ *
+ * Neighbours: decode_vm.c walks arrays of messages itself and calls here for arrays of scalars. Invariant: an array's size
+ * never covers a slot that is not written: elements are written behind it and the size is set afterwards, also on every error.
+ */
+#include "decode.h"
+
+enum { FIRST_CAPACITY = 8 };
+
+static unsigned size_lg2(bjvmi_kind kind) {
+  switch (bjvmi_kind_size(kind)) {
+    case 1: return 0;
+    case 4: return 2;
+    case 8: return 3;
+    default: return 4;
+  }
+}
+
+upb_Array *bjvmi_decode_array_open(bjvmi_decoder *vm, void *slot, bjvmi_kind kind) {
+  upb_Array *array = (upb_Array *)bjvmi_upb_pointer(slot);
+  if (array) {
+    if (upb_Array_IsFrozen(array)) vm->status = BJVM_FROZEN;
+    return upb_Array_IsFrozen(array) ? NULL : array;
+  }
+  unsigned lg2 = kind >= BJVMI_KIND_STRING && kind <= BJVMI_KIND_BYTES
+                     ? (sizeof(upb_StringView) == 16 ? 4 : 3)
+                     : size_lg2(kind);
+  vm->status = BJVM_OUT_OF_MEMORY;
+  array = bjvmi_upb_array_new(vm->arena, 0, lg2);
+  if (!array) return NULL;
+  vm->status = BJVM_OK;
+  bjvmi_upb_set_pointer(slot, array);
+  return array;
+}
+
+/* Room for one more element behind `used` written ones, whose number becomes the array's size first. */
+static bool grow(bjvmi_decoder *vm, upb_Array *array, size_t used) {
+  size_t capacity = upb_Array_Capacity(array);
+  size_t more = capacity ? capacity : FIRST_CAPACITY;
+  size_t bytes = more << bjvmi_upb_array_lg2(array);
+  bjvmi_upb_array_set_size(array, used);
+  if (bytes > vm->memory_left) {
+    vm->status = BJVM_ARENA_LIMIT;
+    return false;
+  }
+  vm->memory_left -= bytes;
+  if (upb_Array_Reserve(array, capacity + more, vm->arena)) return true;
+  vm->status = BJVM_OUT_OF_MEMORY;
+  return false;
+}
+
+upb_Message *bjvmi_decode_append(bjvmi_decoder *vm, bjvmi_decode_frame *f, const upb_MiniTable *table) {
+  upb_Array *array = (upb_Array *)f->at;
+  size_t n = upb_Array_Size(array);
+  if (!bjvmi_decode_count(vm)) return NULL;
+  if (n == upb_Array_Capacity(array) && !grow(vm, array, n)) return NULL;
+  upb_Message *m = bjvmi_decode_new(vm, table);
+  if (!m) return NULL;
+  ((upb_Message **)upb_Array_MutableDataPtr(array))[n] = m;
+  bjvmi_upb_array_set_size(array, n + 1);
+  return m;
+}
+
+/* One element into `dst`. */
+static bjvmi_read read_element(bjvmi_decoder *vm, const char **p, const bjvm_plan *plan, const bjvmi_word *w,
+                               void *dst) {
+  const char *start = *p;
+  bjvmi_kind kind = BJVMI_OP_KIND(w->op);
+  if (kind == BJVMI_KIND_STRING && *start == '"') {
+    *p = bjvmi_decode_string(vm, start, dst);
+    return *p ? BJVMI_READ_VALUE : BJVMI_READ_FAIL;
+  }
+  bjvmi_read r = bjvmi_decode_scalar(vm, p, plan, w, dst);
+  if (r == BJVMI_READ_NULL) {
+    bjvmi_decode_fail(vm, BJVM_NULL_ELEMENT, start, NULL);
+    return BJVMI_READ_FAIL;
+  }
+  return r;
+}
+
+/* A plain int32 of up to 9 digits, the most common element; NULL: something else. Reads at most 12 bytes. */
+static inline const char *plain_int32(const char *p, int32_t *v) {
+  bool negative = *p == '-';
+  const char *start = p += negative;
+  uint32_t n = 0;
+  while ((uint8_t)(*p - '0') <= 9 && p - start < 10) n = n * 10 + (uint8_t)(*p++ - '0');
+  size_t digits = (size_t)(p - start);
+  if (digits == 0 || digits > 9 || (*start == '0' && digits > 1) || *p == '.' || (*p | 0x20) == 'e')
+    return NULL;
+  *v = negative ? -(int32_t)n : (int32_t)n;
+  return p;
+}
+
+const char *bjvmi_decode_array(bjvmi_decoder *vm, const char *p, const bjvm_plan *plan, const bjvmi_word *w,
+                               bjvmi_decode_frame *f) {
+  upb_Array *array = (upb_Array *)f->at;
+  unsigned lg2 = bjvmi_upb_array_lg2(array);
+  size_t n = upb_Array_Size(array);
+  size_t capacity = upb_Array_Capacity(array);
+  char *data = (char *)upb_Array_MutableDataPtr(array);
+  bool int32 = BJVMI_OP_KIND(w->op) == BJVMI_KIND_INT32;
+  f->pc = w;
+  f->plan = plan;
+  p = bjvmi_decode_token(vm, p);
+  if (*p == ']') return p + 1;
+  for (;;) {
+    const char *q;
+    if (__builtin_expect(n == capacity, 0)) {
+      if (!grow(vm, array, n)) break;
+      capacity = upb_Array_Capacity(array);
+      data = (char *)upb_Array_MutableDataPtr(array);
+    }
+    if (__builtin_expect(vm->elements_left-- == 0, 0)) {
+      vm->status = BJVM_ELEMENT_LIMIT;
+      break;
+    }
+    void *dst = data + (n << lg2);
+    if (int32 && (q = plain_int32(p, (int32_t *)dst)) != NULL) {
+      p = q;
+      n++;
+    } else {
+      bjvmi_read r = read_element(vm, &p, plan, w, dst);
+      if (__builtin_expect(r == BJVMI_READ_FAIL, 0)) break;
+      n += r == BJVMI_READ_VALUE;
+    }
+    p = bjvmi_decode_token(vm, p);
+    if (__builtin_expect(*p != ',', 0)) {
+      if (*p != ']') break;
+      bjvmi_upb_array_set_size(array, n);
+      return p + 1;
+    }
+    p = bjvmi_decode_token(vm, p + 1);
+  }
+  bjvmi_upb_array_set_size(array, n);
+  if (vm->status == BJVM_OK) {
+    f->place = BJVMI_PLACE_NONE;
+    return bjvmi_decode_unexpected(vm, p, "',' or ']'");
+  }
+  if (!vm->fault && !vm->fault_at) bjvmi_decode_fail(vm, vm->status, p, NULL);
+  return NULL;
+}

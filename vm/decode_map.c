@@ -1,0 +1,206 @@
+/* Maps in the decode VM.
+ *
+ * Neighbours: decode_vm.c walks maps with message values through the same functions. Duplicates are counted within this text only:
+ * a map that had entries gets the new ones by way of a map of their own, merged when the text's object ends.
+ */
+#include "decode.h"
+
+enum {
+  KEY_ROOM = 64, /* an escaped key that is no string is longer only by junk, and goes to temporary memory */
+  ENTRY_COST =
+      48, /* bytes an entry takes in upb's tables besides its key, at half load; for the memory limit */
+};
+
+static upb_CType ctype(bjvmi_kind kind) {
+  switch (kind) {
+    case BJVMI_KIND_BOOL: return kUpb_CType_Bool;
+    case BJVMI_KIND_INT32: return kUpb_CType_Int32;
+    case BJVMI_KIND_UINT32: return kUpb_CType_UInt32;
+    case BJVMI_KIND_INT64: return kUpb_CType_Int64;
+    case BJVMI_KIND_UINT64: return kUpb_CType_UInt64;
+    case BJVMI_KIND_FLOAT: return kUpb_CType_Float;
+    case BJVMI_KIND_DOUBLE: return kUpb_CType_Double;
+    case BJVMI_KIND_STRING: return kUpb_CType_String;
+    case BJVMI_KIND_BYTES: return kUpb_CType_Bytes;
+    case BJVMI_KIND_ENUM:
+    case BJVMI_KIND_NULL_VALUE: return kUpb_CType_Enum;
+    default: return kUpb_CType_Message;
+  }
+}
+
+static upb_Map *new_map(bjvmi_decoder *vm, const bjvm_plan *entry) {
+  upb_CType key = ctype(BJVMI_OP_KIND(entry->words[0].op));
+  upb_CType value = ctype(BJVMI_OP_KIND(entry->words[1].op));
+  upb_Map *map = upb_Map_New(vm->arena, key, value);
+  if (!map) vm->status = BJVM_OUT_OF_MEMORY;
+  return map;
+}
+
+bool bjvmi_decode_map_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, void *slot, const bjvm_plan *entry) {
+  upb_Map *map = (upb_Map *)bjvmi_upb_pointer(slot);
+  f->u.map.merge = NULL;
+  f->u.map.slot = slot;
+  if (map && upb_Map_IsFrozen(map)) {
+    vm->status = BJVM_FROZEN;
+    return false;
+  }
+  if (map && bjvmi_upb_map_size(map) > 0) {
+    f->u.map.merge = map;
+    map = NULL;
+  }
+  if (!map) map = new_map(vm, entry);
+  if (!map) return false;
+  f->at = map;
+  if (!f->u.map.merge) bjvmi_upb_set_pointer(slot, map);
+  return true;
+}
+
+static bool insert(bjvmi_decoder *vm, upb_Map *map, upb_MessageValue key, upb_MessageValue value) {
+  if (upb_Map_Insert(map, key, value, vm->arena) != kUpb_MapInsertStatus_OutOfMemory) return true;
+  vm->status = BJVM_OUT_OF_MEMORY;
+  return false;
+}
+
+/* Under last_wins the map that was there must stay as it was: the new one takes over its other entries and its place. */
+static bool replace(bjvmi_decoder *vm, bjvmi_decode_frame *f) {
+  upb_MessageValue key;
+  upb_MessageValue value;
+  size_t iter = kUpb_Map_Begin;
+  upb_Map *map = (upb_Map *)f->at;
+  while (upb_Map_Next(f->u.map.merge, &key, &value, &iter)) {
+    if (!upb_Map_Get(map, key, NULL) && !insert(vm, map, key, value)) return false;
+  }
+  bjvmi_upb_set_pointer(f->u.map.slot, map);
+  return true;
+}
+
+bool bjvmi_decode_map_close(bjvmi_decoder *vm, bjvmi_decode_frame *f) {
+  upb_MessageValue key;
+  upb_MessageValue value;
+  size_t iter = kUpb_Map_Begin;
+  if (!f->u.map.merge) return true;
+  if (vm->flags & BJVM_DECODE_LAST_WINS) return replace(vm, f);
+  while (upb_Map_Next((upb_Map *)f->at, &key, &value, &iter)) {
+    if (!insert(vm, f->u.map.merge, key, value)) return false;
+  }
+  return true;
+}
+
+/* -- Keys ------------------------------------------------------------------------------------------------------------- */
+
+static bool string_key(bjvmi_decoder *vm, const char *text, size_t size, bool escaped,
+                       upb_MessageValue *key) {
+  if (escaped) {
+    /* `text` is in a buffer that ends with the caller: upb copies the key, but the report of an error may want it too. */
+    char *copy = (char *)upb_Arena_Malloc(vm->scratch ? vm->scratch : vm->arena, size);
+    if (!copy) {
+      vm->status = BJVM_OUT_OF_MEMORY;
+      return false;
+    }
+    memcpy(copy, text, size);
+    text = copy;
+  }
+  key->str_val = upb_StringView_FromDataAndSize(text, size);
+  return true;
+}
+
+static bool bool_key(const char *text, size_t size, upb_MessageValue *key) {
+  key->bool_val = size == 4;
+  return (size == 4 && memcmp(text, "true", 4) == 0) || (size == 5 && memcmp(text, "false", 5) == 0);
+}
+
+static bjvm_status number_key(bjvmi_kind kind, const char *text, size_t size, upb_MessageValue *key) {
+  bjvmi_num num;
+  if (bjvmi_num_scan(text, text + size, &num) != BJVM_OK || num.end != text + size) return BJVM_BAD_NUMBER;
+  switch (kind) {
+    case BJVMI_KIND_INT32: return bjvmi_num_to_i32(&num, &key->int32_val);
+    case BJVMI_KIND_UINT32: return bjvmi_num_to_u32(&num, &key->uint32_val);
+    case BJVMI_KIND_INT64: return bjvmi_num_to_i64(&num, &key->int64_val);
+    default: return bjvmi_num_to_u64(&num, &key->uint64_val);
+  }
+}
+
+const char *bjvmi_decode_map_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p) {
+  char buffer[KEY_ROOM];
+  const char *text;
+  size_t size;
+  bjvmi_kind kind = BJVMI_OP_KIND(f->plan->words[0].op);
+  upb_MessageValue *key = &f->u.map.key;
+  f->place = BJVMI_PLACE_NONE;
+  vm->key_at = bjvmi_decode_offset(vm, p);
+  const char *q = bjvmi_decode_short(vm, p, buffer, sizeof buffer, &text, &size);
+  if (!q) return NULL;
+  memset(key, 0, sizeof *key);
+  if (kind == BJVMI_KIND_STRING) {
+    if (!string_key(vm, text, size, text == buffer, key)) return bjvmi_decode_fail(vm, vm->status, p, NULL);
+  } else if (kind == BJVMI_KIND_BOOL) {
+    if (!bool_key(text, size, key)) return bjvmi_decode_fail(vm, BJVM_WRONG_TYPE, p, "\"true\" or \"false\"");
+  } else {
+    bjvm_status s = number_key(kind, text, size, key);
+    if (s != BJVM_OK) return bjvmi_decode_fail(vm, s, p, "an integer in quotes");
+  }
+  f->place = BJVMI_PLACE_LAST;
+  q = bjvmi_decode_token(vm, q);
+  if (*q != ':') return bjvmi_decode_unexpected(vm, q, "':'");
+  return q + 1;
+}
+
+bool bjvmi_decode_map_insert(bjvmi_decoder *vm, bjvmi_decode_frame *f, const upb_MessageValue *value) {
+  size_t cost = ENTRY_COST;
+  if (BJVMI_OP_KIND(f->plan->words[0].op) == BJVMI_KIND_STRING) cost += f->u.map.key.str_val.size;
+  if (!bjvmi_decode_count(vm)) return false;
+  if (cost > vm->memory_left) {
+    vm->status = BJVM_ARENA_LIMIT;
+    return false;
+  }
+  vm->memory_left -= cost;
+  switch (upb_Map_Insert((upb_Map *)f->at, f->u.map.key, *value, vm->arena)) {
+    case kUpb_MapInsertStatus_Inserted: return true;
+    case kUpb_MapInsertStatus_Replaced:
+      if (vm->flags & BJVM_DECODE_LAST_WINS) return true;
+      bjvmi_decode_fail_at(vm, BJVM_DUPLICATE_KEY, vm->key_at);
+      return false;
+    default: vm->status = BJVM_OUT_OF_MEMORY; return false;
+  }
+}
+
+/* One entry of a map of scalars. */
+static const char *read_entry(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p) {
+  upb_MessageValue v;
+  const char *start;
+  p = bjvmi_decode_map_key(vm, f, p);
+  if (!p) return NULL;
+  p = start = bjvmi_decode_token(vm, p);
+  memset(&v, 0, sizeof v);
+  switch (bjvmi_decode_scalar(vm, &p, f->plan, &f->plan->words[1], &v)) {
+    case BJVMI_READ_VALUE:
+      if (bjvmi_decode_map_insert(vm, f, &v)) return p;
+      return vm->fault || vm->fault_at ? NULL : bjvmi_decode_fail(vm, vm->status, start, NULL);
+    case BJVMI_READ_NULL: return bjvmi_decode_fail(vm, BJVM_NULL_ELEMENT, start, NULL);
+    case BJVMI_READ_DROP: return p;
+    default: return NULL;
+  }
+}
+
+const char *bjvmi_decode_map(bjvmi_decoder *vm, const char *p, bjvmi_decode_frame *f) {
+  p = bjvmi_decode_token(vm, p);
+  if (*p != '}') {
+    for (;;) {
+      if (*p != '"') {
+        f->place = BJVMI_PLACE_NONE;
+        return bjvmi_decode_unexpected(vm, p, "a name in quotes");
+      }
+      p = read_entry(vm, f, p);
+      if (!p) return NULL;
+      p = bjvmi_decode_token(vm, p);
+      if (*p != ',') break;
+      p = bjvmi_decode_token(vm, p + 1);
+    }
+    if (*p != '}') {
+      f->place = BJVMI_PLACE_NONE;
+      return bjvmi_decode_unexpected(vm, p, "',' or '}'");
+    }
+  }
+  if (!bjvmi_decode_map_close(vm, f)) return bjvmi_decode_fail(vm, vm->status, p, NULL);
+  return p + 1;
+}

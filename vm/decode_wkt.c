@@ -1,0 +1,387 @@
+/* Well-known types in the decode VM: Timestamp, Duration, FieldMask, the wrappers, and Any.
+ *
+ * Neighbours: decode_vm.c; time_text.c and mask.c know the text forms. An Any's content is read into a message in scratch and packed
+ * when its object ends. Its @type may stand anywhere: it is looked for once, and what the search passes over is noted, so
+ * that Anys inside are not searched again and the cost stays linear.
+ */
+#include "decode.h"
+#include "time_text.h"
+
+static void store(void *msg, const bjvmi_word *w, uint64_t v) {
+  void *slot = bjvmi_upb_mut(msg, w->offset);
+  if (BJVMI_OP_KIND(w->op) == BJVMI_KIND_INT64) {
+    bjvmi_upb_set_u64(slot, v);
+  } else {
+    bjvmi_upb_set_u32(slot, (uint32_t)v);
+  }
+  bjvmi_decode_set_presence(msg, w);
+}
+
+const char *bjvmi_decode_time(bjvmi_decoder *vm, const char *p, const bjvm_plan *sub, void *msg) {
+  char buffer[64];
+  const char *text;
+  size_t size;
+  int64_t seconds = 0;
+  int32_t nanos = 0;
+  bool timestamp = sub->kind == BJVMI_KIND_TIMESTAMP;
+  if (*p != '"')
+    return bjvmi_decode_fail(vm, BJVM_WRONG_TYPE, p,
+                             timestamp ? "a timestamp in quotes" : "a duration in quotes");
+  const char *q = bjvmi_decode_short(vm, p, buffer, sizeof buffer, &text, &size);
+  if (!q) return NULL;
+  if (timestamp ? bjvmi_timestamp_read(text, size, &seconds, &nanos) != NULL
+                : bjvmi_duration_read(text, size, &seconds, &nanos) != NULL) {
+    return bjvmi_decode_fail(vm, timestamp ? BJVM_BAD_TIMESTAMP : BJVM_BAD_DURATION, p, NULL);
+  }
+  store(msg, &sub->words[0], (uint64_t)seconds);
+  store(msg, &sub->words[1], (uint64_t)(uint32_t)nanos);
+  return q;
+}
+
+const char *bjvmi_decode_wrapper(bjvmi_decoder *vm, const char *p, const bjvm_plan *sub, void *msg) {
+  const bjvmi_word *w = sub->words;
+  upb_MessageValue v;
+  const char *start = p;
+  memset(&v, 0, sizeof v);
+  switch (bjvmi_decode_scalar(vm, &p, sub, w, &v)) {
+    case BJVMI_READ_VALUE: break;
+    case BJVMI_READ_NULL: return bjvmi_decode_fail(vm, BJVM_WRONG_TYPE, start, "a value");
+    case BJVMI_READ_DROP: return p;
+    default: return NULL;
+  }
+  memcpy(bjvmi_upb_mut(msg, w->offset), &v, bjvmi_word_size(w));
+  bjvmi_decode_set_presence(msg, w);
+  return p;
+}
+
+/* -- FieldMask --------------------------------------------------------------------------------------------------------- */
+
+static bool add_path(bjvmi_decoder *vm, upb_Array *paths, const char *p, size_t size) {
+  const char *bad;
+  upb_MessageValue v;
+  if (size == 0) vm->status = BJVM_BAD_FIELD_MASK;
+  if (size == 0 || !bjvmi_decode_count(vm)) return false;
+  char *copy = (char *)bjvmi_decode_alloc(vm, 2 * size);
+  if (!copy) return false;
+  char *end = bjvmi_mask_to_snake(copy, p, size, &bad);
+  if (!end) {
+    vm->status = BJVM_BAD_FIELD_MASK;
+    return false;
+  }
+  upb_Arena_ShrinkLast(vm->arena, copy, 2 * size, (size_t)(end - copy));
+  vm->memory_left += 2 * size - (size_t)(end - copy);
+  v.str_val = upb_StringView_FromDataAndSize(copy, (size_t)(end - copy));
+  if (upb_Array_Append(paths, v, vm->arena)) return true;
+  vm->status = BJVM_OUT_OF_MEMORY;
+  return false;
+}
+
+const char *bjvmi_decode_field_mask(bjvmi_decoder *vm, const char *p, const bjvm_plan *sub, void *msg) {
+  char buffer[256];
+  const char *text;
+  size_t size;
+  if (*p != '"') return bjvmi_decode_fail(vm, BJVM_WRONG_TYPE, p, "field paths in quotes");
+  const char *q = bjvmi_decode_short(vm, p, buffer, sizeof buffer, &text, &size);
+  if (!q) return NULL;
+  upb_Array *paths = bjvmi_decode_array_open(vm, bjvmi_upb_mut(msg, sub->words[0].offset), BJVMI_KIND_STRING);
+  if (!paths) return bjvmi_decode_fail(vm, vm->status, p, NULL);
+  while (size > 0) {
+    const char *comma = (const char *)memchr(text, ',', size);
+    size_t n = comma ? (size_t)(comma - text) : size;
+    bool more = comma != NULL;
+    if (!add_path(vm, paths, text, n) || (more && n + 1 == size)) {
+      if (vm->status == BJVM_OK) vm->status = BJVM_BAD_FIELD_MASK;
+      return bjvmi_decode_fail(vm, vm->status, p, NULL);
+    }
+    text += n + more;
+    size -= n + more;
+  }
+  return q;
+}
+
+/* -- Any: finding @type --------------------------------------------------------------------------------------------- */
+
+/* Where a text's objects have their @type: made by one search, asked by the Anys inside. Open addressing by object offset. */
+typedef struct type_note {
+  size_t object; /* offset of the brace + 1; 0: free */
+  size_t type;   /* offset of the @type's value */
+} type_note;
+
+struct bjvmi_type_notes {
+  type_note *slots;
+  size_t capacity; /* a power of two, or 0 */
+  size_t count;
+  size_t until; /* everything before this offset has been searched */
+};
+
+static bjvmi_type_notes *notes_of(bjvmi_decoder *vm) {
+  if (vm->notes) return vm->notes;
+  vm->notes = (bjvmi_type_notes *)upb_Arena_Malloc(vm->scratch, sizeof *vm->notes);
+  if (vm->notes) memset(vm->notes, 0, sizeof *vm->notes);
+  return vm->notes;
+}
+
+static type_note *note_slot(type_note *slots, size_t capacity, size_t object) {
+  size_t i = (object * (size_t)0x9e3779b9u) & (capacity - 1);
+  while (slots[i].object && slots[i].object != object + 1) i = (i + 1) & (capacity - 1);
+  return &slots[i];
+}
+
+static bool grow_notes(bjvmi_decoder *vm, bjvmi_type_notes *n) {
+  size_t capacity = n->capacity ? n->capacity * 2 : 32;
+  type_note *slots = (type_note *)upb_Arena_Malloc(vm->scratch, capacity * sizeof *slots);
+  if (!slots) return false;
+  memset(slots, 0, capacity * sizeof *slots);
+  for (size_t i = 0; i < n->capacity; i++) {
+    if (n->slots[i].object) *note_slot(slots, capacity, n->slots[i].object - 1) = n->slots[i];
+  }
+  n->slots = slots;
+  n->capacity = capacity;
+  return true;
+}
+
+static bool add_note(bjvmi_decoder *vm, size_t object, size_t type) {
+  bjvmi_type_notes *n = vm->notes;
+  if (n->count * 2 >= n->capacity && !grow_notes(vm, n)) {
+    vm->status = BJVM_OUT_OF_MEMORY;
+    return false;
+  }
+  type_note *slot = note_slot(n->slots, n->capacity, object);
+  if (slot->object) return true; /* a second @type is an error when that Any is read */
+  slot->object = object + 1;
+  slot->type = type;
+  n->count++;
+  return true;
+}
+
+/* Reads over the object whose brace is at p, noting the @type of every object in it. The frames above f are its stack; a
+ * frame's `at` holds the object's offset. */
+static const char *search(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p) {
+  bjvmi_decode_frame *base = f;
+  char buffer[8];
+  const char *text;
+  size_t size;
+  for (;;) {
+    bool object = *p == '{';
+    if (object || *p == '[') {
+      if (f + 1 >= vm->frame_limit) {
+        return bjvmi_decode_fail(vm, f + 1 < vm->frame_end ? BJVM_SCRATCH : BJVM_DEPTH, p, NULL);
+      }
+      f++;
+      f->kind = object ? BJVMI_DECODE_SKIP_OBJECT : BJVMI_DECODE_SKIP_ARRAY;
+      f->at = (void *)(uintptr_t)bjvmi_decode_offset(vm, p);
+      p = bjvmi_decode_token(vm, p + 1);
+      if (*p != (object ? '}' : ']')) {
+        if (object) goto name;
+        continue;
+      }
+      p++;
+      f--;
+    } else if (!(p = bjvmi_decode_skip(vm, f, p))) {
+      return NULL;
+    }
+    for (;;) {
+      if (f == base) return p;
+      object = f->kind == BJVMI_DECODE_SKIP_OBJECT;
+      p = bjvmi_decode_token(vm, p);
+      if (*p != (object ? '}' : ']')) break;
+      p++;
+      f--;
+    }
+    if (*p != ',') return bjvmi_decode_unexpected(vm, p, object ? "',' or '}'" : "',' or ']'");
+    p = bjvmi_decode_token(vm, p + 1);
+    if (!object) continue;
+  name:
+    if (*p != '"') return bjvmi_decode_unexpected(vm, p, "a name in quotes");
+    size = 0;
+    p = bjvmi_decode_short(vm, p, buffer, sizeof buffer, &text, &size);
+    if (!p) return NULL;
+    bool type = size == 5 && memcmp(text, "@type", 5) == 0;
+    p = bjvmi_decode_token(vm, p);
+    if (*p != ':') return bjvmi_decode_unexpected(vm, p, "':'");
+    p = bjvmi_decode_token(vm, p + 1);
+    if (type && !add_note(vm, (size_t)(uintptr_t)f->at, bjvmi_decode_offset(vm, p))) {
+      return bjvmi_decode_fail(vm, vm->status, p, NULL);
+    }
+  }
+}
+
+/* The window's place, to come back to after a search. */
+typedef struct window {
+  uintptr_t safe;
+  const char *end;
+  const char *start;
+  size_t at;
+} window;
+
+static window save(const bjvmi_decoder *vm) { return (window){vm->safe, vm->end, vm->window, vm->window_at}; }
+
+static void go_back(bjvmi_decoder *vm, window w) {
+  vm->safe = w.safe;
+  vm->end = w.end;
+  vm->window = w.start;
+  vm->window_at = w.at;
+}
+
+/* The @type string of the object at p, copied to the arena of the message; false with status set. */
+static bool read_type(bjvmi_decoder *vm, const char *p, upb_StringView *url) {
+  const char *fault = p;
+  vm->key_at = bjvmi_decode_offset(vm, p);
+  if (*p == '"') {
+    p = bjvmi_decode_string(vm, p, url);
+    if (!p) return false;
+    for (size_t i = url->size; i-- > 0;) {
+      if (url->data[i] == '/' && i > 0 && i + 1 < url->size) return true;
+    }
+    bjvmi_decode_fail(vm, BJVM_ANY_TYPE, fault, "a type URL such as \"type.googleapis.com/pkg.Message\"");
+    return false;
+  }
+  bjvmi_decode_fail(vm, BJVM_WRONG_TYPE, p, "a type URL in quotes");
+  return false;
+}
+
+/* The first member, when that is @type: the usual case. *at is the value's place, NULL: another member comes first. */
+static bool type_is_first(bjvmi_decoder *vm, const char *p, upb_StringView *url, bool *found) {
+  char buffer[64];
+  const char *text;
+  size_t size;
+  *found = false;
+  if (*p != '"') {
+    bjvmi_decode_unexpected(vm, p, "a name in quotes");
+    return false;
+  }
+  p = bjvmi_decode_short(vm, p, buffer, sizeof buffer, &text, &size);
+  if (!p) return false;
+  if (size != 5 || memcmp(text, "@type", 5) != 0) return true;
+  p = bjvmi_decode_token(vm, p);
+  if (*p != ':') {
+    bjvmi_decode_unexpected(vm, p, "':'");
+    return false;
+  }
+  *found = true;
+  return read_type(vm, bjvmi_decode_token(vm, p + 1), url);
+}
+
+/* The @type of the object at p by the notes, after a search if this part of the text has not had one. */
+static bool type_is_noted(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p, upb_StringView *url) {
+  size_t object = bjvmi_decode_offset(vm, p);
+  window w = save(vm);
+  bjvmi_type_notes *n = notes_of(vm);
+  if (!n) {
+    bjvmi_decode_fail(vm, BJVM_OUT_OF_MEMORY, p, NULL);
+    return false;
+  }
+  if (object >= n->until) {
+    const char *end = search(vm, f, p);
+    if (!end) return false;
+    n->until = bjvmi_decode_offset(vm, end);
+    go_back(vm, w);
+  }
+  const type_note *slot = n->capacity ? note_slot(n->slots, n->capacity, object) : NULL;
+  if (!slot || !slot->object) {
+    bjvmi_decode_fail(vm, BJVM_ANY_FORM, p, "a member \"@type\"");
+    return false;
+  }
+  /* The value may lie in the rest of the text that is read from the tail: read it in a window of its own. */
+  const char *q = vm->json + slot->type;
+  vm->window = vm->json;
+  vm->window_at = 0;
+  vm->end = vm->json + vm->size;
+  vm->safe = vm->size >= BJVMI_DECODE_PAD ? (uintptr_t)(vm->json + vm->size - BJVMI_DECODE_PAD) : 0;
+  bool ok = read_type(vm, bjvmi_decode_check(vm, q), url);
+  if (ok) go_back(vm, w);
+  if (ok && w.start == vm->tail) { /* the tail was overwritten */
+    const char *rest = vm->json + w.at;
+    memcpy(vm->tail, rest, vm->size - w.at);
+    memset(vm->tail + (vm->size - w.at), 0, sizeof vm->tail - (vm->size - w.at));
+  }
+  return ok;
+}
+
+/* -- Any: opening and closing ------------------------------------------------------------------------------------------ */
+
+static const bjvm_plan *resolve(bjvmi_decoder *vm, upb_StringView url) {
+  size_t i = url.size;
+  while (i > 0 && url.data[i - 1] != '/') i--;
+  return vm->registry->find_message(vm->registry->context, url.data + i, url.size - i);
+}
+
+const char *bjvmi_decode_any_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p,
+                                  const bjvm_plan *sub, void *msg, bjvmi_decode_any **state) {
+  const bjvm_registry *r = vm->registry;
+  upb_StringView url = {NULL, 0};
+  bool found;
+  window w = save(vm);
+  const char *q = bjvmi_decode_token(vm, p + 1);
+  *state = NULL;
+  if (*q == '}') return q + 1;
+  if (!r || !r->find_message || !r->encode) return bjvmi_decode_fail(vm, BJVM_NO_REGISTRY, p, NULL);
+  if (!vm->scratch) return bjvmi_decode_fail(vm, BJVM_SCRATCH, p, NULL);
+  if (!type_is_first(vm, q, &url, &found)) return NULL;
+  go_back(vm, w);
+  if (!found && !type_is_noted(vm, f, p, &url)) return NULL;
+  const bjvm_plan *plan = resolve(vm, url);
+  if (!plan) {
+    vm->name = url.data;
+    vm->name_size = url.size;
+    return bjvmi_decode_fail_at(vm, BJVM_ANY_TYPE, vm->key_at);
+  }
+  bjvmi_decode_any *any = (bjvmi_decode_any *)upb_Arena_Malloc(vm->scratch, sizeof *any);
+  upb_Message *content = bjvmi_upb_new(plan->table, vm->scratch);
+  if (!any || !content) return bjvmi_decode_fail(vm, BJVM_OUT_OF_MEMORY, p, NULL);
+  *any = (bjvmi_decode_any){.any = (upb_Message *)msg,
+                            .any_plan = sub,
+                            .plan = plan,
+                            .content = content,
+                            .arena = vm->arena,
+                            .url = url};
+  vm->arena = vm->scratch;
+  *state = any;
+  return p;
+}
+
+bool bjvmi_decode_any_close(bjvmi_decoder *vm, bjvmi_decode_any *any) {
+  const bjvmi_word *w = any->any_plan->words;
+  char *data;
+  size_t size;
+  vm->arena = any->arena;
+  if (!vm->registry->encode(vm->registry->context, any->content, any->plan->table, vm->arena, &data, &size)) {
+    vm->status = BJVM_OUT_OF_MEMORY;
+    return false;
+  }
+  if (size > vm->memory_left) {
+    vm->status = BJVM_ARENA_LIMIT;
+    return false;
+  }
+  vm->memory_left -= size;
+  bjvmi_upb_set_string(bjvmi_upb_mut(any->any, w[0].offset), any->url.data, any->url.size);
+  bjvmi_decode_set_presence(any->any, &w[0]);
+  bjvmi_upb_set_string(bjvmi_upb_mut(any->any, w[1].offset), data, size);
+  bjvmi_decode_set_presence(any->any, &w[1]);
+  return true;
+}
+
+static const char *member_again(bjvmi_decoder *vm, bool *seen) {
+  if (*seen) return bjvmi_decode_fail_at(vm, BJVM_DUPLICATE_FIELD, vm->key_at);
+  *seen = true;
+  return vm->json;
+}
+
+const char *bjvmi_decode_any_member(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p, bool *is_value) {
+  bjvmi_decode_any *any = (bjvmi_decode_any *)f->at;
+  char buffer[64];
+  const char *text;
+  size_t size;
+  vm->key_at = bjvmi_decode_offset(vm, p);
+  p = bjvmi_decode_short(vm, p, buffer, sizeof buffer, &text, &size);
+  if (!p) return NULL;
+  p = bjvmi_decode_token(vm, p);
+  if (*p != ':') return bjvmi_decode_unexpected(vm, p, "':'");
+  p = bjvmi_decode_token(vm, p + 1);
+  *is_value = size == 5 && memcmp(text, "value", 5) == 0;
+  bool type = size == 5 && memcmp(text, "@type", 5) == 0;
+  if (*is_value) return member_again(vm, &any->value_seen) ? p : NULL;
+  if (type) return member_again(vm, &any->type_seen) ? bjvmi_decode_skip(vm, f, p) : NULL;
+  if (vm->flags & BJVM_DECODE_IGNORE_UNKNOWN) return bjvmi_decode_skip(vm, f, p);
+  return bjvmi_decode_fail_at(vm, BJVM_UNKNOWN_FIELD, vm->key_at);
+}

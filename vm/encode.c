@@ -1,0 +1,146 @@
+/* bjvm_encode: checks the options, runs the encode VM, reports.
+ *
+ * Neighbours: encode_vm.c (the loop), encode_output.c (the window), error.c (text of reports). The field path of a failure is
+ * worked out here from the frames the loop left, never while it runs.
+ */
+#include "encode.h"
+#include "error.h"
+#include "pretty.h"
+
+enum {
+  MAX_INDENT = 16,
+  MAX_DEPTH = 1000000, /* frames of 64 bytes and more: beyond this an option is a mistake */
+};
+
+const char *bjvm_dispatch_name(void) {
+#if defined(BJVM_DISPATCH_SWITCH) || !defined(__GNUC__)
+  return "switch";
+#else
+  return "goto";
+#endif
+}
+
+/* A copy of the caller's options, as far as his struct reaches; zero behind. */
+static bjvm_encode_options read_options(const bjvm_encode_options *given) {
+  bjvm_encode_options o;
+  memset(&o, 0, sizeof o);
+  if (given) memcpy(&o, given, given->size < sizeof o ? given->size : sizeof o);
+  return o;
+}
+
+static bool prepare_frames(bjvmi_encoder *vm, uint32_t max_depth) {
+  uint32_t depth = max_depth ? max_depth : BJVM_DEFAULT_MAX_DEPTH;
+  vm->frames = vm->inline_frames;
+  if (depth > BJVM_DEFAULT_MAX_DEPTH) {
+    vm->status = BJVM_SCRATCH;
+    if (!vm->scratch) return false;
+    vm->status = BJVM_OUT_OF_MEMORY;
+    if (depth > MAX_DEPTH) return false;
+    vm->frames =
+        (bjvmi_encode_frame *)upb_Arena_Malloc(vm->scratch, ((size_t)depth + 1) * sizeof *vm->frames);
+    if (!vm->frames) return false;
+    vm->status = BJVM_OK;
+  }
+  vm->frame_end = vm->frames + depth + 1;
+  return true;
+}
+
+/* -- The field path of a failure ------------------------------------------------------------------------------------ */
+
+static void add_map_key(bjvmi_text *t, const bjvmi_encode_frame *f) {
+  upb_MessageValue key;
+  upb_MessageValue value;
+  bool found = false;
+  if (f->entries) {
+    found = f->index > 0;
+    if (found) key = f->entries[f->index - 1].key;
+  } else {
+    /* Walk to the current entry again: upb's iterator cannot look back. */
+    size_t iter = kUpb_Map_Begin;
+    while (f->count && upb_Map_Next((const upb_Map *)f->at, &key, &value, &iter)) {
+      found = iter == f->index;
+      if (found) break;
+    }
+  }
+  if (found) bjvmi_error_add_key(t, BJVMI_OP_KIND(f->plan->words[0].op), &key);
+}
+
+/* Adds the name of the field whose word is `w`, unless it is a member of a well-known type, which has no name in JSON. */
+static void add_field(bjvmi_text *t, const bjvm_plan *plan, const bjvmi_word *w) {
+  if (plan->kind == BJVMI_KIND_MESSAGE && w->name) bjvmi_error_add_name(t, plan->names, w->name);
+}
+
+static void add_path(bjvmi_text *t, const bjvmi_encoder *vm) {
+  for (const bjvmi_encode_frame *f = vm->frames + 1; f <= vm->frame; f++) {
+    bool top = f == vm->frame;
+    switch (f->kind) {
+      case BJVMI_ENCODE_ARRAY:
+        bjvmi_text_string(t, "[");
+        bjvmi_text_unsigned(t, f->index - (f->index != 0), 0);
+        bjvmi_text_string(t, "]");
+        break;
+      case BJVMI_ENCODE_MAP: add_map_key(t, f); break;
+      case BJVMI_ENCODE_MESSAGE: {
+        const bjvmi_word *w = top ? vm->pc : f->pc - 1;
+        const bjvm_plan *plan = top ? vm->plan : f->plan;
+        if (!w) break; /* no memory for the words of these options */
+        if (top && vm->status == BJVM_REQUIRED) w--;
+        if (w >= plan->words && w < plan->words + plan->word_count) {
+          add_field(t, plan, w);
+        } else if (plan->kind == BJVMI_KIND_MESSAGE && w->name) {
+          bjvmi_error_add_name(t, plan->names, w->name); /* a variant's word */
+        }
+        break;
+      }
+      default: break;
+    }
+  }
+}
+
+static bjvm_status fail(bjvmi_encoder *vm, bjvm_error *error) {
+  if (!error) return vm->status;
+  bjvmi_text path;
+  memset(error, 0, sizeof *error);
+  error->code = vm->status;
+  path = bjvmi_text_init(error->path, sizeof error->path);
+  if (vm->frame) add_path(&path, vm);
+  bjvmi_text message;
+  message = bjvmi_text_init(error->message, sizeof error->message);
+  bjvmi_text_string(&message, bjvm_status_text(vm->status));
+  return vm->status;
+}
+
+bjvm_status bjvm_encode(const bjvm_plan *plan, const upb_Message *msg, const bjvm_encode_options *options,
+                        bjvm_output *output, bjvm_error *error) {
+  bjvmi_encoder vm;
+  bjvmi_pretty pretty;
+  bjvm_encode_options o = read_options(options);
+  vm.status = BJVM_OK;
+  vm.frame = NULL;
+  vm.output = output;
+  if (!plan || !msg || !output || o.indent > MAX_INDENT) {
+    vm.status = BJVM_BAD_ARGUMENT;
+    return fail(&vm, error);
+  }
+  vm.kernels = plan->kernels;
+  vm.flags = o.flags;
+  vm.variant = o.flags & BJVMI_VARIANT_FLAGS;
+  vm.escape_flags = (o.flags & BJVM_ENCODE_ASCII ? BJVMI_ESCAPE_ASCII : 0) |
+                    (o.flags & BJVM_ENCODE_HTML_SAFE ? BJVMI_ESCAPE_HTML : 0);
+  vm.registry = o.registry;
+  vm.scratch = o.scratch;
+  vm.pretty = NULL;
+  if (o.flags & BJVM_ENCODE_PRETTY) {
+    memset(&pretty, 0, sizeof pretty);
+    pretty.indent = o.indent ? o.indent : 2;
+    vm.pretty = &pretty;
+  }
+  if (!prepare_frames(&vm, o.max_depth)) return fail(&vm, error);
+  bjvmi_encode_open(&vm);
+  char *out = bjvmi_encode_run(&vm, plan, msg, vm.begin);
+  if (out) vm.status = bjvmi_encode_close(&vm, out);
+  if (vm.status == BJVM_OK) return BJVM_OK;
+  bjvmi_encode_abandon(&vm);
+  if (vm.status == BJVM_OVERFLOW || out) vm.frame = NULL;
+  return fail(&vm, error);
+}

@@ -1,0 +1,153 @@
+/* The encode VM's state, shared by its loop (encode_vm.c), its kernels (encode_*.c) and its entry (encode.c).
+ *
+ * Private to bjvm. One object per call, on the caller's stack; nothing in it is shared by threads.
+ */
+#ifndef BJVM_ENCODE_H_
+#define BJVM_ENCODE_H_
+
+#include "bjvm/codec.h"
+#include "num.h"
+#include "plan.h"
+#include "upb_layout.h"
+
+enum {
+  /* Every handler may write this much without asking: a name (255 and the overhang of its wide copy), a scalar, the quotes
+   * and brackets around it. */
+  BJVMI_ENCODE_SLACK = 384,
+  /* Where text waits while a fixed output is full or a formatter stands between. At least twice the slack. */
+  BJVMI_ENCODE_STAGING = 1024,
+};
+
+typedef enum bjvmi_encode_frame_kind {
+  BJVMI_ENCODE_TOP,     /* below the first value */
+  BJVMI_ENCODE_MESSAGE, /* an object whose words run; pc, plan, at: where it goes on after a call */
+  BJVMI_ENCODE_ARRAY,   /* repeated messages; pc: the field's word, plan: the elements', at: the array */
+  BJVMI_ENCODE_MAP,     /* a map with message values; pc: the map's word, plan: the entry's, at: the map */
+  BJVMI_ENCODE_ANY,     /* an Any around a well-known type; owes a closing brace */
+} bjvmi_encode_frame_kind;
+
+/* A map's entries in the order they are printed, taken out for sorting. */
+typedef struct bjvmi_map_entry {
+  upb_MessageValue key;
+  upb_MessageValue value;
+} bjvmi_map_entry;
+
+typedef struct bjvmi_encode_frame {
+  const bjvmi_word *pc;
+  const bjvm_plan *plan;
+  const void *at;
+  size_t index;                   /* ARRAY: element; MAP: upb's iterator, or the index into `entries` */
+  const bjvmi_map_entry *entries; /* MAP: sorted entries, or NULL */
+  const bjvm_plan *owner_plan;    /* MESSAGE, while its extensions are printed: its own plan */
+  const void *owner;              /*   and the message */
+  uint32_t extension;             /*   and the number of the extension printed last */
+  uint32_t count;                 /* MAP: how many entries; */
+  bjvmi_encode_frame_kind kind;
+} bjvmi_encode_frame;
+
+typedef struct bjvmi_encoder {
+  char *soft;  /* a handler may start while out <= soft */
+  char *hard;  /* the end of the window */
+  char *begin; /* the start of the window */
+  const bjvmi_kernels *kernels;
+  unsigned escape_flags;
+  uint32_t variant; /* option flags that select bound words; 0: the plan's own */
+  uint32_t flags;
+  bjvm_status status;
+  bjvm_output *output;
+  const bjvm_registry *registry;
+  upb_Arena *scratch;
+  bjvmi_encode_frame *frames;
+  bjvmi_encode_frame *frame_end; /* one past the deepest allowed frame */
+  bjvmi_encode_frame *frame;     /* the current one when a run fails */
+  const bjvmi_word *pc;          /* the word that failed */
+  const bjvm_plan *plan;
+  size_t start;    /* output->size at the call */
+  size_t position; /* fixed output: bytes of text so far, also those that did not fit */
+  bool staged;     /* the window is `staging` */
+  struct bjvmi_pretty *pretty;
+  char staging[BJVMI_ENCODE_STAGING];
+  bjvmi_encode_frame inline_frames[BJVM_DEFAULT_MAX_DEPTH + 1];
+} bjvmi_encoder;
+
+/* -- encode_output.c: the window ------------------------------------------------------------------------------------ */
+
+void bjvmi_encode_open(bjvmi_encoder *vm); /* sets the first window */
+char *bjvmi_encode_grow(bjvmi_encoder *vm,
+                        char *out); /* room for a slack again; NULL on failure, status set */
+bjvm_status bjvmi_encode_close(bjvmi_encoder *vm, char *out); /* hands over the rest; the call's status */
+void bjvmi_encode_abandon(bjvmi_encoder *vm);                 /* after a failure: output as it was */
+bool bjvmi_encode_put(bjvmi_encoder *vm, const char *data,
+                      size_t size);                   /* appends bytes to the output as they are */
+bool bjvmi_output_is_sink(const bjvm_output *output); /* output.c */
+
+/* -- encode_vm.c ----------------------------------------------------------------------------------------------------- */
+
+/* Prints one message; returns the end, or NULL with vm->status, frame, pc and plan telling the place. */
+char *bjvmi_encode_run(bjvmi_encoder *vm, const bjvm_plan *plan, const upb_Message *msg, char *out);
+
+/* -- encode_kernels.c: whatever has a loop of its own. Each returns the new end, or NULL with vm->status set. --------- */
+
+char *bjvmi_encode_string(bjvmi_encoder *vm, char *out, const char *data, size_t size);
+char *bjvmi_encode_bytes(bjvmi_encoder *vm, char *out, const char *data, size_t size);
+char *bjvmi_encode_double(char *out, double v);
+char *bjvmi_encode_float(char *out, float v);
+char *bjvmi_encode_enum(bjvmi_encoder *vm, char *out, const bjvm_plan *plan, uint32_t sub, int32_t number);
+/* One scalar of `kind` at `value`, without a name; `w` for its sub. */
+char *bjvmi_encode_scalar(bjvmi_encoder *vm, char *out, const bjvm_plan *plan, const bjvmi_word *w,
+                          const void *value);
+/* A whole repeated field of scalars, brackets included. */
+char *bjvmi_encode_array(bjvmi_encoder *vm, char *out, const bjvm_plan *plan, const bjvmi_word *w,
+                         const upb_Array *array);
+/* An encoded name that a handler cannot copy: long, or printed otherwise under these options. */
+char *bjvmi_encode_name(bjvmi_encoder *vm, char *out, const char *names, uint32_t name, char separator);
+
+/* -- encode_map.c ---------------------------------------------------------------------------------------------------- */
+
+/* Prepares `f` for the entries of a map (sorts them when asked to). False on failure. */
+bool bjvmi_encode_map_begin(bjvmi_encoder *vm, bjvmi_encode_frame *f, const upb_Map *map,
+                            const bjvm_plan *entry);
+/* Takes the next entry of the frame's map; false at the end. */
+bool bjvmi_encode_map_next(bjvmi_encode_frame *f, upb_MessageValue *key, upb_MessageValue *value);
+/* A key with its quotes and the colon. */
+char *bjvmi_encode_map_key(bjvmi_encoder *vm, char *out, const bjvmi_word *key_word,
+                           const upb_MessageValue *key);
+/* A whole map of scalars, braces included; `f` is a free frame to work in. */
+char *bjvmi_encode_map(bjvmi_encoder *vm, char *out, bjvmi_encode_frame *f, const bjvm_plan *entry);
+
+/* -- encode_wkt.c ---------------------------------------------------------------------------------------------------- */
+
+char *bjvmi_encode_timestamp(bjvmi_encoder *vm, char *out, const bjvm_plan *sub, const void *msg);
+char *bjvmi_encode_duration(bjvmi_encoder *vm, char *out, const bjvm_plan *sub, const void *msg);
+char *bjvmi_encode_field_mask(bjvmi_encoder *vm, char *out, const bjvm_plan *sub, const void *msg);
+
+/* The content of an Any, unpacked. `out` has `{"@type":"..."` written when it returns and plan and msg are set; an
+ * empty Any is `{}` with *plan NULL. */
+char *bjvmi_encode_any(bjvmi_encoder *vm, char *out, const bjvm_plan *sub, const void *msg,
+                       const bjvm_plan **plan, const upb_Message **content);
+
+static inline bool bjvmi_double_is_finite(double v) {
+  uint64_t bits;
+  memcpy(&bits, &v, 8);
+  return (bits >> 52 & 0x7ff) != 0x7ff;
+}
+
+/* -- encode.c -------------------------------------------------------------------------------------------------------- */
+
+/* The words of `plan` for the call's options; NULL with status set. */
+static inline const bjvmi_word *bjvmi_encode_words(bjvmi_encoder *vm, const bjvm_plan *plan) {
+  if (__builtin_expect(vm->variant == 0, 1)) return plan->words;
+  const bjvmi_word *w = bjvmi_plan_variant(plan, vm->variant);
+  if (!w) vm->status = plan->binding->make_variant ? BJVM_OUT_OF_MEMORY : BJVM_PLAN_VARIANT;
+  return w;
+}
+
+/* The plan that a message-shaped word refers to; NULL with status set. */
+static inline const bjvm_plan *bjvmi_encode_sub(bjvmi_encoder *vm, const bjvm_plan *plan,
+                                                const bjvmi_word *w) {
+  const bjvm_plan *sub = bjvmi_slot_load(&plan->slots[w->sub]);
+  if (__builtin_expect(sub == NULL, 0)) sub = bjvmi_plan_link(plan, w, &vm->status);
+  return sub;
+}
+
+#endif /* BJVM_ENCODE_H_ */

@@ -1,0 +1,274 @@
+/* Loading a plan file, and look-ups in a loaded one.
+ *
+ * This file checks the frame: header, checksum, section table. What stands in the sections is checked by verify.c, once.
+ * After that every look-up here trusts the records, and nothing here writes to the file. Kept: an image exists only of a file
+ * that passed both; its pointers are never NULL (an absent section points at the header and has no records).
+ */
+#include "image.h"
+
+#include "text.h"
+
+const uint8_t bjvmi_shapes[BJVMI_KIND_COUNT] = {
+#define KIND(name, number, shape, mnemonic, synopsis) [number] = BJVMI_SHAPE_##shape,
+#include "ops.def"
+#undef KIND
+};
+
+const bjvmi_section_format bjvmi_section_formats[BJVMI_SECTION_COUNT] = {
+    [BJVMI_SECTION_MESSAGES] = {"messages", sizeof(bjvmi_message), 4},
+    [BJVMI_SECTION_WORDS] = {"words", sizeof(bjvmi_word), 4},
+    [BJVMI_SECTION_KEYS] = {"keys", sizeof(bjvmi_key), 4},
+    [BJVMI_SECTION_SLOTS] = {"slots", sizeof(uint16_t), 2},
+    [BJVMI_SECTION_ENUMS] = {"enums", sizeof(bjvmi_enum), 4},
+    [BJVMI_SECTION_VALUES] = {"values", sizeof(bjvmi_value), 4},
+    [BJVMI_SECTION_EXTENSIONS] = {"extensions", sizeof(bjvmi_extension), 4},
+    [BJVMI_SECTION_ROOTS] = {"roots", sizeof(uint32_t), 4},
+    [BJVMI_SECTION_NAMES] = {"names", 1, 1},
+};
+
+void bjvmi_image_report(bjvm_error *error, bjvm_status code, size_t offset, const char *what, uint32_t index,
+                        const char *text) {
+  if (!error) return;
+  error->code = code;
+  error->line = 0;
+  error->column = 0;
+  error->offset = offset;
+  error->path[0] = 0;
+  bjvmi_text message = bjvmi_text_init(error->message, sizeof error->message);
+  if (what) {
+    bjvmi_text_string(&message, what);
+    bjvmi_text_string(&message, " ");
+    bjvmi_text_unsigned(&message, index, 0);
+    bjvmi_text_string(&message, ": ");
+  }
+  bjvmi_text_string(&message, text);
+}
+
+/* -- Loading ---------------------------------------------------------------------------------------------- */
+
+/* Where the sections were found. */
+typedef struct layout {
+  uint32_t offset[BJVMI_SECTION_COUNT];
+  uint32_t size[BJVMI_SECTION_COUNT];
+} layout;
+
+static bjvm_status fail(bjvm_error *error, bjvm_status code, size_t offset, const char *text) {
+  bjvmi_image_report(error, code, offset, NULL, 0, text);
+  return code;
+}
+
+static bjvm_status corrupt(bjvm_error *error, size_t offset, const char *text) {
+  return fail(error, BJVM_PLAN_CORRUPT, offset, text);
+}
+
+static bjvm_status check_header(const char *data, size_t size, bjvm_error *error) {
+  if (size < 4 || memcmp(data, BJVMI_MAGIC, 4) != 0)
+    return fail(error, BJVM_PLAN_MAGIC, 0, "the file does not begin with BJVM");
+  if (size < BJVMI_HEADER_SIZE) return corrupt(error, size, "the file ends inside its header");
+
+  const bjvmi_header *h = (const bjvmi_header *)(const void *)data;
+  if (bjvmi_le16(h->major) != BJVMI_FORMAT_MAJOR)
+    return fail(error, BJVM_PLAN_VERSION, offsetof(bjvmi_header, major),
+                "the format has another major version");
+  /* A minor version adds what this verifier does not know, and it lets nothing pass that it does not know. */
+  if (bjvmi_le16(h->minor) > BJVMI_FORMAT_MINOR)
+    return fail(error, BJVM_PLAN_VERSION, offsetof(bjvmi_header, minor),
+                "the format is newer than this library");
+  if (h->flags) return corrupt(error, offsetof(bjvmi_header, flags), "the header has unknown flags");
+  if (bjvmi_le32(h->total_size) != size)
+    return corrupt(error, offsetof(bjvmi_header, total_size), "the header tells another file size");
+  for (size_t i = 0; i < sizeof h->reserved / sizeof h->reserved[0]; i++)
+    if (h->reserved[i])
+      return corrupt(error, offsetof(bjvmi_header, reserved) + 4 * i,
+                     "a reserved field of the header is not 0");
+  if (bjvmi_le64(h->checksum) != bjvmi_checksum(data + BJVMI_CHECKSUM_FROM, size - BJVMI_CHECKSUM_FROM))
+    return corrupt(error, offsetof(bjvmi_header, checksum), "the checksum differs");
+  return BJVM_OK;
+}
+
+/* The first byte that is not 0, or `end`. */
+static size_t skip_zeros(const char *data, size_t at, size_t end) {
+  while (at < end && data[at] == 0) at++;
+  return at;
+}
+
+/* The text of what is wrong with a section that may begin at `from` or later; NULL: nothing. */
+static const char *section_fault(const bjvmi_section_entry *s, uint64_t from, uint64_t file_size) {
+  const bjvmi_section_format *format = &bjvmi_section_formats[s->kind];
+  if (s->offset < from) return "the section overlaps what is in front of it";
+  if (s->offset % format->align) return "the section is not aligned";
+  if (s->size % format->record) return "the section's size is not a multiple of its records";
+  if ((uint64_t)s->offset + s->size > file_size) return "the section lies outside the file";
+  return NULL;
+}
+
+/* Sections ascend by kind and by place; between them and behind them stand only zeros. */
+static bjvm_status check_sections(const char *data, size_t size, layout *l, bjvm_error *error) {
+  const bjvmi_header *h = (const bjvmi_header *)(const void *)data;
+  const bjvmi_section_entry *table = (const bjvmi_section_entry *)(const void *)(data + BJVMI_HEADER_SIZE);
+  uint32_t count = bjvmi_le32(h->section_count);
+  if (count > BJVMI_SECTION_COUNT)
+    return corrupt(error, offsetof(bjvmi_header, section_count), "the file has too many sections");
+  size_t end = BJVMI_HEADER_SIZE + count * sizeof *table;
+  if (end > size) return corrupt(error, size, "the file ends inside its section table");
+
+  uint32_t next_kind = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    bjvmi_section_entry s = {bjvmi_le32(table[i].kind), bjvmi_le32(table[i].offset),
+                             bjvmi_le32(table[i].size)};
+    size_t place = (size_t)((const char *)&table[i] - data);
+    if (s.kind >= BJVMI_SECTION_COUNT) return corrupt(error, place, "the section's kind is unknown");
+    if (s.kind < next_kind) return corrupt(error, place, "the sections are not in order");
+    const char *fault = section_fault(&s, end, size);
+    if (fault) return corrupt(error, place, fault);
+    size_t dirt = skip_zeros(data, end, s.offset);
+    if (dirt < s.offset) return corrupt(error, dirt, "a byte between sections is not 0");
+    l->offset[s.kind] = s.offset;
+    l->size[s.kind] = s.size;
+    next_kind = s.kind + 1;
+    end = s.offset + s.size;
+  }
+  size_t dirt = skip_zeros(data, end, size);
+  if (dirt < size) return corrupt(error, dirt, "a byte behind the last section is not 0");
+  return BJVM_OK;
+}
+
+static bjvm_image open_sections(const char *data, const layout *l) {
+  bjvm_image image = {.header = (const void *)data};
+#define OPEN(section, records, count)                                                                        \
+  image.records = (const void *)(data + l->offset[section]);                                                 \
+  image.count = l->size[section] / bjvmi_section_formats[section].record
+  OPEN(BJVMI_SECTION_MESSAGES, messages, message_count);
+  OPEN(BJVMI_SECTION_WORDS, words, word_count);
+  OPEN(BJVMI_SECTION_KEYS, keys, key_count);
+  OPEN(BJVMI_SECTION_SLOTS, slots, slot_count);
+  OPEN(BJVMI_SECTION_ENUMS, enums, enum_count);
+  OPEN(BJVMI_SECTION_VALUES, values, value_count);
+  OPEN(BJVMI_SECTION_EXTENSIONS, extensions, extension_count);
+  OPEN(BJVMI_SECTION_ROOTS, roots, root_count);
+  OPEN(BJVMI_SECTION_NAMES, names, names_size);
+#undef OPEN
+  return image;
+}
+
+bjvm_status bjvm_image_load(const void *data, size_t size, upb_Arena *arena, const bjvm_image **image,
+                            bjvm_error *error) {
+  if (!data || !arena || !image) return fail(error, BJVM_BAD_ARGUMENT, 0, "an argument is NULL");
+  if ((uintptr_t)data % BJVMI_PLAN_ALIGN)
+    return fail(error, BJVM_BAD_ARGUMENT, 0, "a plan file must be aligned to 8 bytes");
+
+  layout l = {{0}, {0}};
+  bjvm_status status = check_header(data, size, error);
+  if (status == BJVM_OK) status = check_sections(data, size, &l, error);
+  if (status != BJVM_OK) return status;
+
+  bjvm_image opened = open_sections(data, &l);
+  status = bjvmi_verify(&opened, size, error);
+  if (status != BJVM_OK) return status;
+
+  bjvm_image *loaded = upb_Arena_Malloc(arena, sizeof *loaded);
+  if (!loaded) return fail(error, BJVM_OUT_OF_MEMORY, 0, "no memory for the image");
+  *loaded = opened;
+  *image = loaded;
+  return BJVM_OK;
+}
+
+/* -- Roots ------------------------------------------------------------------------------------------------ */
+
+size_t bjvm_image_root_count(const bjvm_image *image) { return image->root_count; }
+
+const char *bjvm_image_root_name(const bjvm_image *image, size_t index, size_t *size) {
+  if (index >= image->root_count) {
+    *size = 0;
+    return NULL;
+  }
+  const bjvmi_message *m = &image->messages[bjvmi_le32(image->roots[index])];
+  *size = bjvmi_le16(m->name_size);
+  return image->names + bjvmi_le32(m->name);
+}
+
+/* -- Names to indexes ------------------------------------------------------------------------------------- */
+
+int bjvmi_table_find(const bjvm_image *image, const bjvmi_table *table, const char *name, size_t size) {
+  if (table->key_count == 0) return -1;
+  const bjvmi_key *keys = image->keys + table->first_key;
+  const uint16_t *slots = image->slots + table->first_slot;
+  uint32_t mask = (1u << table->slots_log2) - 1;
+  uint32_t at = bjvmi_key_hash(table->seed, name, size);
+  for (uint32_t last = at + table->max_probe;; at++) {
+    uint32_t slot = bjvmi_le16(slots[at & mask]);
+    if (slot == 0) return -1;
+    const bjvmi_key *key = &keys[slot - 1];
+    if (bjvmi_le16(key->size) == size && memcmp(image->names + bjvmi_le32(key->name), name, size) == 0)
+      return bjvmi_le16(key->index);
+    if (at == last) return -1;
+  }
+}
+
+static unsigned char lower(char c) { return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c); }
+
+static bool equal_folded(const char *a, const char *b, size_t size) {
+  for (size_t i = 0; i < size; i++)
+    if (lower(a[i]) != lower(b[i])) return false;
+  return true;
+}
+
+/* As bjvmi_table_find, but upper and lower case of ASCII letters are the same; the first key in order wins. */
+static int find_folded(const bjvm_image *image, const bjvmi_table *table, const char *name, size_t size) {
+  const bjvmi_key *keys = image->keys + table->first_key;
+  for (uint32_t i = 0; i < table->key_count; i++)
+    if (bjvmi_le16(keys[i].size) == size && equal_folded(image->names + bjvmi_le32(keys[i].name), name, size))
+      return bjvmi_le16(keys[i].index);
+  return -1;
+}
+
+/* -- Enums ------------------------------------------------------------------------------------------------ */
+
+/* The index of `number` among the ascending values [low, high), or `high` of the call if it is not there. */
+static uint32_t bisect(const bjvmi_value *values, uint32_t low, uint32_t high, int32_t number) {
+  uint32_t end = high;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    int32_t there = bjvmi_value_native(&values[middle]).number;
+    if (there == number) return middle;
+    if (there < number) low = middle + 1;
+    else high = middle;
+  }
+  return end;
+}
+
+/* The record of `number`, NULL if there is none. */
+static const bjvmi_value *find_value(const bjvm_image *image, const bjvmi_enum *e, int32_t number) {
+  const bjvmi_value *values = image->values + e->first_value;
+  uint64_t delta = (uint64_t)((int64_t)number - e->dense_min);
+  if (delta < e->dense_count) return &values[e->dense_first + (uint32_t)delta];
+  bool below = e->dense_count && number < e->dense_min;
+  uint32_t low = below ? 0 : e->dense_first + e->dense_count;
+  uint32_t high = below ? e->dense_first : e->value_count;
+  if (e->dense_count == 0) low = 0;
+  uint32_t found = bisect(values, low, high, number);
+  return found < high ? &values[found] : NULL;
+}
+
+const char *bjvmi_enum_name(const bjvm_image *image, uint32_t index, int32_t number, uint32_t *size) {
+  bjvmi_enum e = bjvmi_enum_native(&image->enums[index]);
+  const bjvmi_value *value = find_value(image, &e, number);
+  uint32_t name = value ? bjvmi_le32(value->name) : 0;
+  if (name == 0) return NULL;
+  *size = bjvmi_name_length(image->names, name);
+  return image->names + name;
+}
+
+bool bjvmi_enum_number(const bjvm_image *image, uint32_t index, const char *name, size_t size, bool fold,
+                       int32_t *number) {
+  bjvmi_enum e = bjvmi_enum_native(&image->enums[index]);
+  int found = bjvmi_table_find(image, &e.keys, name, size);
+  if (found < 0 && fold) found = find_folded(image, &e.keys, name, size);
+  if (found < 0) return false;
+  *number = bjvmi_value_native(&image->values[e.first_value + (uint32_t)found]).number;
+  return true;
+}
+
+bool bjvmi_enum_is_closed(const bjvm_image *image, uint32_t index) {
+  return bjvmi_le16(image->enums[index].flags) & BJVMI_ENUM_CLOSED;
+}

@@ -1,0 +1,76 @@
+/* Plans: loading a plan file, binding it to mini tables. Needs neither reflection nor a heap.
+ *
+ * A plan *file* (an image, once loaded) describes one or more message types by field number. *Binding* matches it with
+ * the upb_MiniTables of the running program and gives a bjvm_plan for a message type, which bjvm_encode and
+ * bjvm_decode run (bjvm/codec.h). Hosts with reflection get plans from the cache in bjvm/cache.h instead.
+ */
+#ifndef BJVM_PLAN_H_
+#define BJVM_PLAN_H_
+
+#include <stdbool.h>
+
+#include "bjvm/status.h"
+#include "upb/mem/arena.h"
+#include "upb/mini_table/message.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A loaded and verified plan file. Immutable; shared by threads. Lives as long as the arena it was loaded with and
+ * the bytes it was loaded from, which must not change. */
+typedef struct bjvm_image bjvm_image;
+
+/* The plan of one message type, bound to its mini table. Immutable to its users and shared by threads: what it
+ * finds out lazily (plans of nested types) is published atomically. Lives as long as the arena or cache it came from. */
+typedef struct bjvm_plan bjvm_plan;
+
+/* Verifies a plan file completely and loads it.
+ *
+ * `data` points to `size` bytes, 8-byte aligned, untrusted; they are used in place. The image itself is allocated from
+ * `arena`. On success stores it in *image. Errors: PLAN_MAGIC, PLAN_VERSION, PLAN_CORRUPT (error->offset names the first
+ * fault), BAD_ARGUMENT (misaligned, NULL), OUT_OF_MEMORY. `error` may be NULL. Thread-safe for different arenas. */
+BJVM_API bjvm_status bjvm_image_load(const void *data, size_t size, upb_Arena *arena,
+                                     const bjvm_image **image, bjvm_error *error);
+
+/* The number of root types a file was compiled for, and the full name of one (not NUL-terminated; its length
+ * goes to *size; lives as long as the image). NULL if `index` is out of range. */
+BJVM_API size_t bjvm_image_root_count(const bjvm_image *image);
+BJVM_API const char *bjvm_image_root_name(const bjvm_image *image, size_t index, size_t *size);
+
+/* Binds the message type `full_name` (NULL: the first root) of `image` and everything reachable from it to `table`, the
+ * mini table of that type with all its sub-tables linked.
+ *
+ * Memory comes from `arena`, which the plan lives as long as (and which may be a fixed block). On success stores
+ * the plan in *plan. Errors: PLAN_MISMATCH (a field has another kind, or is missing), PLAN_UNBOUND (the image has no such type,
+ * or refers to one it does not hold), OUT_OF_MEMORY. `error` may be NULL. */
+BJVM_API bjvm_status bjvm_image_bind(const bjvm_image *image, const char *full_name,
+                                     const upb_MiniTable *table, upb_Arena *arena, const bjvm_plan **plan,
+                                     bjvm_error *error);
+
+/* Makes the words of `plan`, and of every type reachable from it, for a set of BJVM_ENCODE_* flags, so that bjvm_encode
+ * with these flags finds them. Only needed for plans from bjvm_image_bind (a cache makes them when first asked for), before the plan is
+ * shared by threads. Memory comes from `arena`, which must live as long as the plan. Errors: OUT_OF_MEMORY. */
+BJVM_API bjvm_status bjvm_plan_prepare(const bjvm_plan *plan, uint32_t encode_flags, upb_Arena *arena);
+
+/* The full name of the plan's message type (not NUL-terminated; its length goes to *size). */
+BJVM_API const char *bjvm_plan_name(const bjvm_plan *plan, size_t *size);
+
+/* The mini table the plan is bound to. */
+BJVM_API const upb_MiniTable *bjvm_plan_table(const bjvm_plan *plan);
+
+/* The name of the kernel form the plan runs with: "portable", "sse2", ... Static. */
+BJVM_API const char *bjvm_plan_kernels(const bjvm_plan *plan);
+
+/* How this library dispatches: "goto" or "switch". Static. */
+BJVM_API const char *bjvm_dispatch_name(void);
+
+/* Writes a listing of all of `image` through `write` (chunks of text, not NUL-terminated), for people. Returns false when `write` did. */
+typedef bool bjvm_write_func(void *context, const char *text, size_t size);
+BJVM_API bool bjvm_image_dump(const bjvm_image *image, bjvm_write_func *write, void *context);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* BJVM_PLAN_H_ */

@@ -1,0 +1,115 @@
+/* The inside of a JSON string turned into its bytes.
+ *
+ * Works behind `scan`, which bounded the string, on strings with a backslash; `utf8` checks the raw bytes.
+ * Kept: the output never gets ahead of the input, so stores as wide as a load from [p, end) stay in the room
+ * of end - p bytes.
+ * Source: RFC 8259 section 7.
+ */
+#include "kernels_impl.h"
+#ifdef BJVMI_HAVE_SSE2
+#include "string_wide.h"
+#endif
+
+/* The letter after a backslash to its byte, 0 for none. */
+static const char simple[128] = {
+    ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
+    ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
+};
+
+/* The value of a hex digit plus 1, 0 for none. */
+static const uint8_t hex_values[128] = {
+    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+    ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
+
+enum { BAD_UNIT = 0x10000 };
+
+/* The unit of the \uXXXX at p, or BAD_UNIT. */
+static uint32_t read_unit(const char *p, const char *end) {
+  uint32_t unit = 0;
+  if (end - p < 6 || p[0] != '\\' || p[1] != 'u') return BAD_UNIT;
+  for (int i = 2; i < 6; i++) {
+    unsigned c = (uint8_t)p[i];
+    if (c >= 128 || !hex_values[c]) return BAD_UNIT;
+    unit = unit << 4 | (hex_values[c] - 1u);
+  }
+  return unit;
+}
+
+static char *put_point(char *o, uint32_t v) {
+  if (v < 0x80) {
+    *o = (char)v;
+    return o + 1;
+  }
+  if (v < 0x800) {
+    o[0] = (char)(0xC0 | v >> 6);
+    o[1] = (char)(0x80 | (v & 0x3F));
+    return o + 2;
+  }
+  if (v < 0x10000) {
+    o[0] = (char)(0xE0 | v >> 12);
+    o[1] = (char)(0x80 | (v >> 6 & 0x3F));
+    o[2] = (char)(0x80 | (v & 0x3F));
+    return o + 3;
+  }
+  o[0] = (char)(0xF0 | v >> 18);
+  o[1] = (char)(0x80 | (v >> 12 & 0x3F));
+  o[2] = (char)(0x80 | (v >> 6 & 0x3F));
+  o[3] = (char)(0x80 | (v & 0x3F));
+  return o + 4;
+}
+
+/* The escape at the backslash p; next.p == NULL when it is bad. */
+static bjvmi_places unescape_one(const char *p, const char *end, char *o) {
+  const bjvmi_places bad = {NULL, o};
+  unsigned letter = end - p < 2 ? 0 : (uint8_t)p[1];
+  if (letter < 128 && simple[letter]) {
+    *o = simple[letter];
+    return (bjvmi_places){p + 2, o + 1};
+  }
+  uint32_t unit = read_unit(p, end);
+  if (unit == BAD_UNIT) return bad;
+  if (unit - 0xD800 >= 0x800) return (bjvmi_places){p + 6, put_point(o, unit)};
+  if (unit >= 0xDC00) return bad;
+  uint32_t low = read_unit(p + 6, end);
+  if (low - 0xDC00 >= 0x400) return bad;
+  return (bjvmi_places){p + 12, put_point(o, 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00))};
+}
+
+/* Copies up to the next backslash or end; returns how many bytes. */
+static size_t copy_plain(const char *p, size_t size, char *o) {
+  size_t i = 0;
+#ifdef BJVMI_HAVE_SSE2
+  for (; size - i >= 16; i += 16) {
+    __m128i v = bjvmi_load16(p + i);
+    bjvmi_store16(o + i, v);
+    unsigned mask = bjvmi_mask16(_mm_cmpeq_epi8(v, _mm_set1_epi8('\\')));
+    if (mask) return i + bjvmi_first(mask);
+  }
+#else
+  for (; size - i >= BJVMI_WORD; i += BJVMI_WORD) {
+    bjvmi_word x = bjvmi_load_word(p + i), y = x ^ BJVMI_EACH('\\');
+    if ((y - BJVMI_EACH(1)) & ~y & BJVMI_EACH(0x80)) break;
+    bjvmi_store_word(o + i, x);
+  }
+#endif
+  for (; i < size && p[i] != '\\'; i++) o[i] = p[i];
+  return i;
+}
+
+char *bjvmi_string_unescape(char *out, const char *p, const char *end, const char **bad) {
+  for (;;) {
+    size_t size = copy_plain(p, (size_t)(end - p), out);
+    p += size;
+    out += size;
+    if (p == end) return out;
+    bjvmi_places next = unescape_one(p, end, out);
+    if (!next.p) {
+      *bad = p;
+      return NULL;
+    }
+    p = next.p;
+    out = next.o;
+  }
+}

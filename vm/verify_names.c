@@ -1,0 +1,148 @@
+/* The verifier's checks of names: raw ones (full names, keys) and encoded ones, which are copied to the output as they stand.
+ *
+ * An encoded name must be a piece of valid JSON and nothing more, or a forged plan could write what it likes into the
+ * documents of its host. Kept: every name ends in front of the pool's padding, so that a wide copy or compare of it
+ * stays inside the pool.
+ */
+#include "verify.h"
+
+/* What stands around a name that is printed. */
+typedef struct quotes {
+  const char *open, *close;
+  uint32_t size; /* of each */
+} quotes;
+
+static const quotes field_quotes = {",\"", "\":", 2};
+static const quotes value_quotes = {"\"", "\"", 1};
+
+bool bjvmi_check_pool(bjvmi_check *c) {
+  const bjvm_image *image = c->image;
+  c->what = NULL;
+  if (image->names_size < BJVMI_NAME_PAD)
+    return bjvmi_check_fail(c, image->names, "the name pool has no room for its padding");
+  for (uint32_t i = image->names_size - BJVMI_NAME_PAD; i < image->names_size; i++)
+    if (image->names[i])
+      return bjvmi_check_fail(c, image->names + i, "the padding of the name pool is not 0");
+  return true;
+}
+
+/* Counts `size` bytes that are about to be read. */
+bool bjvmi_check_charge(bjvmi_check *c, const void *at, uint32_t size) {
+  if (size > c->budget) return bjvmi_check_fail(c, at, "long names are shared by too many records");
+  c->budget -= size;
+  return true;
+}
+
+bool bjvmi_check_raw_name(bjvmi_check *c, const void *at, uint32_t name, uint32_t size) {
+  if ((uint64_t)name + size > c->image->names_size - BJVMI_NAME_PAD)
+    return bjvmi_check_fail(c, at, "the name lies outside the pool");
+  return bjvmi_check_charge(c, at, size);
+}
+
+static bool is_identifier_byte(char b) {
+  return (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || (b >= '0' && b <= '9') || b == '_' || b == '.';
+}
+
+/* The full name of a message, enum or extension. It goes into error messages, hence the plain bytes. */
+bool bjvmi_check_full_name(bjvmi_check *c, const void *at, uint32_t name, uint32_t size) {
+  if (!bjvmi_check_raw_name(c, at, name, size)) return false;
+  if (size == 0) return bjvmi_check_fail(c, at, "the full name is empty");
+  const char *p = c->image->names + name;
+  for (uint32_t i = 0; i < size; i++)
+    if (!is_identifier_byte(p[i]))
+      return bjvmi_check_fail(c, p + i, "a full name with other bytes than A-Za-z0-9_.");
+  return true;
+}
+
+static int hex_digit(char b) {
+  if (b >= '0' && b <= '9') return b - '0';
+  if (b >= 'a' && b <= 'f') return b - 'a' + 10;
+  if (b >= 'A' && b <= 'F') return b - 'A' + 10;
+  return -1;
+}
+
+/* The length of the escape at `p`, or 0. Surrogates have no place here: names are written in UTF-8. */
+static uint32_t escape_length(const char *p, const char *end) {
+  if (end - p < 2) return 0;
+  if (p[1] && strchr("\"\\/bfnrt", p[1])) return 2;
+  if (p[1] != 'u' || end - p < 6) return 0;
+  int point = 0;
+  for (int i = 2; i < 6; i++) {
+    int digit = hex_digit(p[i]);
+    if (digit < 0) return 0;
+    point = point << 4 | digit;
+  }
+  return point >= 0xd800 && point < 0xe000 ? 0 : 6;
+}
+
+/* Checks the inside of a JSON string; *flags: what its header must say of it. */
+static bool check_inside(const bjvmi_check *c, const char *p, const char *end, uint32_t *flags) {
+  const char *from = p;
+  bool ascii = true;
+  *flags = 0;
+  while (p < end) {
+    uint8_t b = (uint8_t)*p;
+    if (b < 0x20) return bjvmi_check_fail(c, p, "a raw control character in the name");
+    if (b == '"') return bjvmi_check_fail(c, p, "a raw quote in the name");
+    if (b == '<' || b == '>' || b == '&') *flags |= BJVMI_NAME_SPECIAL;
+    ascii &= b < 0x80;
+    if (b != '\\') {
+      p++;
+      continue;
+    }
+    uint32_t length = escape_length(p, end);
+    if (length == 0) return bjvmi_check_fail(c, p, "a bad escape in the name");
+    *flags |= BJVMI_NAME_ESCAPED;
+    p += length;
+  }
+  if (ascii) return true;
+  *flags |= BJVMI_NAME_SPECIAL;
+  const char *bad = bjvmi_kernels_portable.utf8(from, (size_t)(end - from));
+  return bad ? bjvmi_check_fail(c, bad, "the name is not valid UTF-8") : true;
+}
+
+/* The header in front of a name and the name; *length, *alt: from its header. */
+static bool check_encoded(bjvmi_check *c, const void *at, uint64_t name, const quotes *q, uint32_t *length,
+                          bool *alt) {
+  const char *names = c->image->names;
+  uint32_t end = c->image->names_size - BJVMI_NAME_PAD;
+  if (name < BJVMI_NAME_HEADER || name > end)
+    return bjvmi_check_fail(c, at, "the name lies outside the pool");
+  *length = bjvmi_name_length(names, (uint32_t)name);
+  if (*length > end - name) return bjvmi_check_fail(c, at, "the name reaches beyond the pool");
+  if (!bjvmi_check_charge(c, at, *length)) return false;
+
+  const char *p = names + name;
+  const char *close = p + *length - q->size;
+  if (*length > BJVMI_NAME_MAX) return bjvmi_check_fail(c, p - 4, "the name is too long");
+  if (*length < 2 * q->size || memcmp(p, q->open, q->size) != 0 || memcmp(close, q->close, q->size) != 0)
+    return bjvmi_check_fail(c, p, "the name lacks its quotes");
+
+  uint32_t expected;
+  if (!check_inside(c, p + q->size, close, &expected)) return false;
+  uint32_t flags = bjvmi_name_flags(names, (uint32_t)name);
+  *alt = flags & BJVMI_NAME_ALT;
+  if ((flags & ~(uint32_t)BJVMI_NAME_ALT) != expected)
+    return bjvmi_check_fail(c, p - 2, "the flags of the name do not tell what it is");
+  return true;
+}
+
+/* The encoded JSON name of a field and, behind it, its .proto name. `name_len` is 0 exactly for long names. */
+bool bjvmi_check_field_name(bjvmi_check *c, const void *at, uint32_t name, uint8_t name_len) {
+  uint32_t length, alt_length;
+  bool alt, again;
+  if (!check_encoded(c, at, name, &field_quotes, &length, &alt)) return false;
+  if (name_len != (length > UINT8_MAX ? 0 : length))
+    return bjvmi_check_fail(c, at, "the name's length differs from its header's");
+  if (!alt) return true;
+  uint64_t other = (uint64_t)name + length + BJVMI_NAME_HEADER;
+  if (!check_encoded(c, at, other, &field_quotes, &alt_length, &again)) return false;
+  return again ? bjvmi_check_fail(c, c->image->names + other - 2, "a third name for one field") : true;
+}
+
+bool bjvmi_check_value_name(bjvmi_check *c, const void *at, uint32_t name) {
+  uint32_t length;
+  bool alt;
+  if (!check_encoded(c, at, name, &value_quotes, &length, &alt)) return false;
+  return alt ? bjvmi_check_fail(c, c->image->names + name - 2, "a second name for an enum value") : true;
+}
