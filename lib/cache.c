@@ -165,17 +165,10 @@ static const bjvm_plan *link_nested(bjvmi_binding *binding, uint32_t message, co
   return plan;
 }
 
-static const bjvmi_variant *find_variant(const bjvm_plan *plan, uint32_t flags) {
-  const bjvmi_variant *v = __atomic_load_n(&plan->variants, __ATOMIC_ACQUIRE);
-  while (v && v->flags != flags) v = v->next;
-  return v;
-}
-
 static const bjvmi_variant *make_variant(const bjvm_plan *plan, uint32_t flags) {
   bjvm_cache *cache = cache_of(plan->binding);
   pthread_mutex_lock(&cache->lock);
-  const bjvmi_variant *variant = find_variant(plan, flags);
-  if (!variant) variant = bjvmi_variant_build(plan, flags, cache->arena);
+  const bjvmi_variant *variant = bjvmi_variant_build(plan, flags, cache->arena); /* or another thread's */
   pthread_mutex_unlock(&cache->lock);
   return variant;
 }

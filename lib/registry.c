@@ -13,57 +13,69 @@
 
 /* -- Messages --------------------------------------------------------------------------------------------------- */
 
-static const bjvm_plan *find_message(void *context, const char *full_name, size_t size) {
-  return bjvm_cache_find((bjvm_cache *)context, full_name, size, NULL);
+static const bjvm_plan *find_message(void *context, const char *full_name, size_t size, bjvm_status *status) {
+  bjvm_error error;
+  const bjvm_plan *plan = bjvm_cache_find((bjvm_cache *)context, full_name, size, &error);
+  if (!plan && error.code != BJVM_PLAN_UNBOUND) *status = error.code; /* UNBOUND: there is no such type */
+  return plan;
 }
 
 /* -- Extensions ------------------------------------------------------------------------------------------------- */
 
 /* The lock is held. */
 static const bjvm_extension *bind_extension(bjvm_cache *cache, const upb_FieldDef *field, const void *data,
-                                            size_t size) {
+                                            size_t size, bjvm_status *status) {
   bjvm_error error;
-  bjvm_status status;
   bjvmi_binding *binding = bjvmi_cache_bind(cache, data, size, &error);
-  if (!binding) return NULL;
+  if (!binding) {
+    *status = error.code;
+    return NULL;
+  }
   const upb_MiniTableExtension *table = upb_FieldDef_MiniTableExtension(field);
-  const bjvm_extension *extension = bjvmi_bind_extension(binding, 0, table, &status);
-  if (extension && !bjvmi_pointer_table_add(&cache->extensions, table, extension, cache->arena)) return NULL;
+  const bjvm_extension *extension = bjvmi_bind_extension(binding, 0, table, status);
+  if (extension && !bjvmi_pointer_table_add(&cache->extensions, table, extension, cache->arena)) {
+    *status = BJVM_OUT_OF_MEMORY;
+    return NULL;
+  }
   return extension;
 }
 
-static const bjvm_extension *create_extension(bjvm_cache *cache, const upb_FieldDef *field) {
+static const bjvm_extension *create_extension(bjvm_cache *cache, const upb_FieldDef *field,
+                                              bjvm_status *status) {
   upb_Arena *scratch = upb_Arena_New();
+  *status = BJVM_OUT_OF_MEMORY;
   if (!scratch) return NULL;
   const void *data;
   size_t size;
   bjvm_error error;
   const bjvm_extension *extension = NULL;
-  if (bjvm_compile_extension(field, scratch, &data, &size, &error) == BJVM_OK) {
-    extension = bind_extension(cache, field, data, size);
-  }
+  *status = bjvm_compile_extension(field, scratch, &data, &size, &error);
+  if (*status == BJVM_OK) extension = bind_extension(cache, field, data, size, status);
   upb_Arena_Free(scratch);
   return extension;
 }
 
-static const bjvm_extension *get_extension(bjvm_cache *cache, const upb_FieldDef *field) {
+static const bjvm_extension *get_extension(bjvm_cache *cache, const upb_FieldDef *field,
+                                           bjvm_status *status) {
   const void *key = upb_FieldDef_MiniTableExtension(field);
   const void *found = bjvmi_pointer_table_get(&cache->extensions, key);
   if (found) return (const bjvm_extension *)found;
   pthread_mutex_lock(&cache->lock);
   found = bjvmi_pointer_table_get(&cache->extensions, key);
-  if (!found) found = create_extension(cache, field);
+  if (!found) found = create_extension(cache, field, status);
   pthread_mutex_unlock(&cache->lock);
   return (const bjvm_extension *)found;
 }
 
-static const bjvm_extension *find_extension(void *context, const char *full_name, size_t size) {
+static const bjvm_extension *find_extension(void *context, const char *full_name, size_t size,
+                                            bjvm_status *status) {
   bjvm_cache *cache = (bjvm_cache *)context;
   const upb_FieldDef *field = upb_DefPool_FindExtensionByNameWithSize(cache->pool, full_name, size);
-  return field ? get_extension(cache, field) : NULL;
+  return field ? get_extension(cache, field, status) : NULL;
 }
 
-static const bjvm_extension *find_extension_by_table(void *context, const upb_MiniTableExtension *table) {
+static const bjvm_extension *find_extension_by_table(void *context, const upb_MiniTableExtension *table,
+                                                     bjvm_status *status) {
   bjvm_cache *cache = (bjvm_cache *)context;
   const void *found = bjvmi_pointer_table_get(&cache->extensions, table);
   if (found) return (const bjvm_extension *)found;
@@ -72,26 +84,34 @@ static const bjvm_extension *find_extension_by_table(void *context, const upb_Mi
   const upb_MiniTable *extendee = upb_MiniTableExtension_Extendee(table);
   if (upb_ExtensionRegistry_Lookup(known, extendee, upb_MiniTableExtension_Number(table)) != table)
     return NULL;
-  return get_extension(cache, upb_DefPool_FindExtensionByMiniTable(cache->pool, table));
+  return get_extension(cache, upb_DefPool_FindExtensionByMiniTable(cache->pool, table), status);
 }
 
 /* -- The binary codec ------------------------------------------------------------------------------------------- */
 
-static bool decode(void *context, const char *data, size_t size, upb_Message *msg, const upb_MiniTable *table,
-                   upb_Arena *arena) {
+static bjvm_status decode(void *context, const char *data, size_t size, upb_Message *msg,
+                          const upb_MiniTable *table, upb_Arena *arena) {
   bjvm_cache *cache = (bjvm_cache *)context;
   uint32_t options = __atomic_load_n(&cache->decode_options, __ATOMIC_RELAXED);
   const upb_ExtensionRegistry *known = upb_DefPool_ExtensionRegistry(cache->pool);
-  return upb_Decode(data, size, msg, table, known, (int)options, arena) == kUpb_DecodeStatus_Ok;
+  switch (upb_Decode(data, size, msg, table, known, (int)options, arena)) {
+    case kUpb_DecodeStatus_Ok: return BJVM_OK;
+    case kUpb_DecodeStatus_OutOfMemory: return BJVM_OUT_OF_MEMORY;
+    default: return BJVM_ANY_CONTENT;
+  }
 }
 
 /* Deterministic, so that equal texts give equal bytes: a map inside an Any would otherwise stand in hash order. The depth is upb's greatest:
  * the message was read from a text whose depth max_depth has already bounded. */
-static bool encode(void *context, const upb_Message *msg, const upb_MiniTable *table, upb_Arena *arena,
-                   char **data, size_t *size) {
+static bjvm_status encode(void *context, const upb_Message *msg, const upb_MiniTable *table, upb_Arena *arena,
+                          char **data, size_t *size) {
   (void)context;
   uint32_t options = upb_EncodeOptions_MaxDepth(UINT16_MAX) | kUpb_EncodeOption_Deterministic;
-  return upb_Encode(msg, table, (int)options, arena, data, size) == kUpb_EncodeStatus_Ok;
+  switch (upb_Encode(msg, table, (int)options, arena, data, size)) {
+    case kUpb_EncodeStatus_Ok: return BJVM_OK;
+    case kUpb_EncodeStatus_OutOfMemory: return BJVM_OUT_OF_MEMORY;
+    default: return BJVM_ANY_CONTENT;
+  }
 }
 
 bjvm_registry bjvmi_registry_make(bjvm_cache *cache) {

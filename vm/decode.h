@@ -116,6 +116,7 @@ typedef struct bjvmi_decoder {
   const struct bjvm_extension **extensions; /* names of extensions used in open objects */
   uint32_t extension_count;
   uint32_t extension_capacity;
+  bool extension_made; /* the entry of the extension met last was not there before */
   const struct bjvm_extension *inline_extensions[BJVMI_DECODE_EXTENSIONS];
   char tail[3 * BJVMI_DECODE_PAD];
   bjvmi_decode_frame inline_frames[BJVM_DEFAULT_MAX_DEPTH + 1];

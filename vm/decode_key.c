@@ -244,6 +244,7 @@ static void *extension_slot(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvm
   const bjvmi_word *w = x->plan->words;
   upb_Message *msg = (upb_Message *)f->at;
   bool had = bjvmi_upb_has_extension(msg, x->table);
+  vm->extension_made = !had;
   upb_Array *array = NULL;
   if (!had && BJVMI_OP_FORM(w->op) == BJVMI_FORM_ARRAY) {
     void *slot = NULL;
@@ -365,7 +366,13 @@ static bjvmi_key_result resolve(bjvmi_decoder *vm, bjvmi_decode_frame *f, const 
   }
   if ((own->flags & BJVMI_MESSAGE_EXTENDABLE) && size > 2 && name[0] == '[' && name[size - 1] == ']' &&
       vm->registry && vm->registry->find_extension) {
-    const bjvm_extension *x = vm->registry->find_extension(vm->registry->context, name + 1, size - 2);
+    bjvm_status status = BJVM_OK;
+    const bjvm_registry *r = vm->registry;
+    const bjvm_extension *x = r->find_extension(r->context, name + 1, size - 2, &status);
+    if (status != BJVM_OK) {
+      bjvmi_decode_fail_at(vm, status, vm->key_at);
+      return BJVMI_KEY_FAIL;
+    }
     if (x) return extension_key(vm, f, p, x, w, plan, msg);
   }
   return unknown_key(vm, f, p, name, size);

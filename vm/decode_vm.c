@@ -260,7 +260,10 @@ slow_scalar : {
   switch (bjvmi_decode_scalar(vm, &p, plan, w, &v)) {
     case BJVMI_READ_VALUE: break;
     case BJVMI_READ_NULL: goto null_member;
-    case BJVMI_READ_DROP: goto null_member;
+    case BJVMI_READ_DROP:
+      if (msg != f->at && vm->extension_made)
+        bjvmi_upb_clear_extension((upb_Message *)f->at, plan->extension);
+      goto null_member;
     default: goto failed;
   }
   switch (BJVMI_OP_KIND(w->op)) {

@@ -300,10 +300,10 @@ static bool type_is_noted(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *
 
 /* -- Any: opening and closing ------------------------------------------------------------------------------------------ */
 
-static const bjvm_plan *resolve(bjvmi_decoder *vm, upb_StringView url) {
+static const bjvm_plan *resolve(bjvmi_decoder *vm, upb_StringView url, bjvm_status *status) {
   size_t i = url.size;
   while (i > 0 && url.data[i - 1] != '/') i--;
-  return vm->registry->find_message(vm->registry->context, url.data + i, url.size - i);
+  return vm->registry->find_message(vm->registry->context, url.data + i, url.size - i, status);
 }
 
 const char *bjvmi_decode_any_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p,
@@ -320,11 +320,12 @@ const char *bjvmi_decode_any_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, cons
   if (!type_is_first(vm, q, &url, &found)) return NULL;
   go_back(vm, w);
   if (!found && !type_is_noted(vm, f, p, &url)) return NULL;
-  const bjvm_plan *plan = resolve(vm, url);
+  bjvm_status status = BJVM_ANY_TYPE;
+  const bjvm_plan *plan = resolve(vm, url, &status);
   if (!plan) {
     vm->name = url.data;
     vm->name_size = url.size;
-    return bjvmi_decode_fail_at(vm, BJVM_ANY_TYPE, vm->key_at);
+    return bjvmi_decode_fail_at(vm, status, vm->key_at);
   }
   bjvmi_decode_any *any = (bjvmi_decode_any *)upb_Arena_Malloc(vm->scratch, sizeof *any);
   upb_Message *content = bjvmi_upb_new(plan->table, vm->scratch);
@@ -345,10 +346,9 @@ bool bjvmi_decode_any_close(bjvmi_decoder *vm, bjvmi_decode_any *any) {
   char *data;
   size_t size;
   vm->arena = any->arena;
-  if (!vm->registry->encode(vm->registry->context, any->content, any->plan->table, vm->arena, &data, &size)) {
-    vm->status = BJVM_OUT_OF_MEMORY;
-    return false;
-  }
+  const bjvm_registry *r = vm->registry;
+  vm->status = r->encode(r->context, any->content, any->plan->table, vm->arena, &data, &size);
+  if (vm->status != BJVM_OK) return false;
   if (size > vm->memory_left) {
     vm->status = BJVM_ARENA_LIMIT;
     return false;

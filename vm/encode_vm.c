@@ -297,7 +297,8 @@ next_extension : {
     e = bjvmi_upb_next_extension((const upb_Message *)msg, f->extension, &value);
     if (!e) goto end_message;
     f->extension = upb_MiniTableExtension_Number(e);
-    x = vm->registry->find_extension_by_table(vm->registry->context, e);
+    x = vm->registry->find_extension_by_table(vm->registry->context, e, &vm->status);
+    if (__builtin_expect(vm->status != BJVM_OK, 0)) goto failed;
   } while (!x); /* one that the registry does not know is an unknown field */
   plan = x->plan;
   pc = bjvmi_encode_words(vm, plan);

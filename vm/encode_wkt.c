@@ -126,11 +126,8 @@ static const upb_Message *unpack(bjvmi_encoder *vm, upb_StringView value, const 
     vm->status = BJVM_OUT_OF_MEMORY;
     return NULL;
   }
-  if (!r->decode(r->context, value.data, value.size, msg, plan->table, vm->scratch)) {
-    vm->status = BJVM_ANY_CONTENT;
-    return NULL;
-  }
-  return msg;
+  vm->status = r->decode(r->context, value.data, value.size, msg, plan->table, vm->scratch);
+  return vm->status == BJVM_OK ? msg : NULL;
 }
 
 char *bjvmi_encode_any(bjvmi_encoder *vm, char *out, const bjvm_plan *sub, const void *msg,
@@ -150,7 +147,7 @@ char *bjvmi_encode_any(bjvmi_encoder *vm, char *out, const bjvm_plan *sub, const
   if (!vm->scratch) return NULL;
   vm->status = BJVM_ANY_TYPE;
   if (!type_name(url, &name, &name_size)) return NULL;
-  const bjvm_plan *found = vm->registry->find_message(vm->registry->context, name, name_size);
+  const bjvm_plan *found = vm->registry->find_message(vm->registry->context, name, name_size, &vm->status);
   if (!found) return NULL;
   *content = unpack(vm, value, found);
   if (!*content) return NULL;

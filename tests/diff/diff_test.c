@@ -36,6 +36,7 @@ typedef struct diff {
   size_t type_count;
   uint64_t seed;
   size_t messages, failed_messages, failures, same_bytes;
+  size_t mutants[2][2]; /* damaged texts: taken by bjvm, taken by upb */
 } diff;
 
 /* One message and what was made of it. */
@@ -52,7 +53,7 @@ typedef struct sample {
 
 /* -- Where upb differs and bjvm is right ------------------------------------------------------------------------ */
 
-typedef enum check { BYTES, BJVM_READS_UPB, UPB_READS_BJVM, UPB_PRINTS } check;
+typedef enum check { BYTES, BJVM_READS_UPB, UPB_READS_BJVM, UPB_PRINTS, MUTANT } check;
 
 static bool has_floats(const sample *s) {
   return s->has.floats;
@@ -88,6 +89,12 @@ static struct {
     {BJVM_READS_UPB, has_odd_names, "upb prints JSON names without escaping them", 0},
     {BYTES, has_extensions, "upb prints extensions in the order they were set, bjvm by number", 0},
 };
+
+/* What upb is known to take and bjvm must refuse, by the code that bjvm gives. */
+static bool upb_is_lax(bjvm_status code) {
+  (void)code;
+  return false;
+}
 
 /* Counts and allows a difference that a row explains. */
 static bool excused(const sample *s, check what) {
@@ -261,6 +268,45 @@ static void check_prefix(const sample *s) {
     compare(s, "at the front of a longer text", msg);
 }
 
+/* A copy of the text with one or two small changes. */
+static upb_StringView mutate(const sample *s, generator *g) {
+  static const char alphabet[] = "{}[]:,\"\\/0123456789-+.eEntfalsu bz\t\n_AQ=\x80\xc3\xf4\xff\x01";
+  size_t size = s->bjvm_text.size;
+  char *text = upb_Arena_Malloc(s->arena, size + 8);
+  memcpy(text, s->bjvm_text.data, size);
+  for (uint32_t count = 1 + random_below(g, 2); count > 0 && size > 0; count--) {
+    size_t at = random_below(g, (uint32_t)size);
+    char c = alphabet[random_below(g, sizeof alphabet - 1)];
+    switch (random_below(g, 4)) {
+    case 0: text[at] = c; break;
+    case 1: memmove(text + at, text + at + 1, --size - at); break;
+    case 2: memmove(text + at + 1, text + at, size++ - at), text[at] = c; break;
+    default: text[at] = text[random_below(g, (uint32_t)size)]; break;
+    }
+  }
+  return upb_StringView_FromDataAndSize(text, size);
+}
+
+/* A damaged text: whatever comes of it is a whole message, and where both codecs take it, the same message. */
+static void check_mutant(sample *s, generator *g) {
+  bjvm_error error = {.code = BJVM_OK};
+  upb_Status status;
+  char where[256];
+  upb_StringView text = mutate(s, g), whole = s->bjvm_text;
+  const upb_Message *got = bjvm_read(s, text, 0, &error), *other = upb_read(s, text, &status);
+  s->bjvm_text = text;
+  s->upb_text.data = NULL;
+  s->d->mutants[got != NULL][other != NULL]++;
+  if (got != NULL && other != NULL && !test_same(s->d->pool, s->def, got, other, where, sizeof where)) {
+    if (!excused(s, MUTANT)) fail(s, "a damaged text is read differently", where);
+  } else if (got != NULL && other == NULL && !excused(s, MUTANT)) {
+    fail(s, "upb refuses a damaged text", upb_Status_ErrorMessage(&status));
+  } else if (got == NULL && other != NULL && !upb_is_lax(error.code)) {
+    fail(s, "only upb takes a damaged text", error.message);
+  }
+  s->bjvm_text = whole;
+}
+
 static const uint32_t read_flag_sets[] = {0, BJVM_DECODE_ALIAS, BJVM_DECODE_PADDED,
                                           BJVM_DECODE_ALIAS | BJVM_DECODE_PADDED};
 
@@ -280,6 +326,7 @@ static void run_one(diff *d, uint64_t number) {
     check_round_trip(&s, "options", random_below(&g, BJVM_ENCODE_PRETTY << 1), read_flag_sets[random_below(&g, 4)]);
     check_sink(&s);
     check_prefix(&s);
+    for (int i = 0; i < 3; i++) check_mutant(&s, &g);
     check_upb_text(&s);
     check_upb_reads(&s);
   } else {

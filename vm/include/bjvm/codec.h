@@ -63,17 +63,21 @@ typedef struct bjvm_extension bjvm_extension;
 typedef struct bjvm_registry {
   size_t size;   /* sizeof(bjvm_registry) */
   void *context; /* first argument of the functions */
-  /* The plan of the message type `full_name` (not NUL-terminated), or NULL. */
-  const bjvm_plan *(*find_message)(void *context, const char *full_name, size_t size);
-  /* The extension of the message with `extendee`'s mini table, by full name (without brackets) or by mini table; or NULL. NULL function: no extensions.
-   * An extension of another message is returned too; the caller compares its extendee. */
-  const bjvm_extension *(*find_extension)(void *context, const char *full_name, size_t size);
-  const bjvm_extension *(*find_extension_by_table)(void *context, const upb_MiniTableExtension *table);
-  /* upb's binary codec, for the contents of an Any; NULL: Any fails with NO_REGISTRY. They return false on failure. */
-  bool (*decode)(void *context, const char *data, size_t size, upb_Message *msg, const upb_MiniTable *table,
-                 upb_Arena *arena);
-  bool (*encode)(void *context, const upb_Message *msg, const upb_MiniTable *table, upb_Arena *arena,
-                 char **data, size_t *size);
+  /* The plan of the message type `full_name` (not NUL-terminated). NULL when there is none, and also on failure: then
+   * *status is set, else it is left alone. */
+  const bjvm_plan *(*find_message)(void *context, const char *full_name, size_t size, bjvm_status *status);
+  /* An extension by full name (without brackets), or by mini table; NULL as above. NULL functions: no extensions. One of
+   * another message is returned too; the caller compares its extendee. */
+  const bjvm_extension *(*find_extension)(void *context, const char *full_name, size_t size,
+                                          bjvm_status *status);
+  const bjvm_extension *(*find_extension_by_table)(void *context, const upb_MiniTableExtension *table,
+                                                   bjvm_status *status);
+  /* upb's binary codec, for the contents of an Any; NULL: Any fails with NO_REGISTRY. They return OK, OUT_OF_MEMORY
+   * or ANY_CONTENT. */
+  bjvm_status (*decode)(void *context, const char *data, size_t size, upb_Message *msg,
+                        const upb_MiniTable *table, upb_Arena *arena);
+  bjvm_status (*encode)(void *context, const upb_Message *msg, const upb_MiniTable *table, upb_Arena *arena,
+                        char **data, size_t *size);
 } bjvm_registry;
 
 /* -- Printing --------------------------------------------------------------------------------------------------- */
@@ -118,7 +122,7 @@ enum {
   BJVM_DECODE_CASE_INSENSITIVE_ENUMS = 4, /* ASCII case of enum names does not matter */
   BJVM_DECODE_CHECK_REQUIRED = 8,         /* a missing required field is an error */
   BJVM_DECODE_ALIAS = 16,  /* strings without escapes point into the text, which must outlive the message */
-  BJVM_DECODE_PADDED = 32, /* 64 readable bytes follow the text (any values) */
+  BJVM_DECODE_PADDED = 32, /* 64 zero bytes follow the text: spares a copy of its end */
 };
 
 /* Options of bjvm_decode. Set `size` to sizeof and what you do not need to 0; NULL options mean all 0. */
