@@ -92,13 +92,17 @@ static int compare_spellings(const void *a, const void *b) {
   return order ? order : (upb_FieldDef_Number(x->field) > upb_FieldDef_Number(y->field)) * 2 - 1;
 }
 
-static void check_pair(lint *l, const spelling *a, const spelling *b) {
-  if (a->field == b->field || !a->folded || !b->folded || strcmp(a->folded, b->folded) != 0) return;
-  if (strcmp(a->name, b->name) == 0) {
-    find(l, b->field, b->name, b->is_json ? "is also the JSON name of " : "is taken in JSON by ",
-         upb_FieldDef_FullName(a->field));
-  } else if (a->is_json && b->is_json) {
-    find(l, b->field, b->name, "differs only in case or form from that of ", upb_FieldDef_FullName(a->field));
+/* `json` is the nearest JSON name before `s` in the order above, where equal names begin with a JSON name. */
+static void check_pair(lint *l, const spelling *json, const spelling *s) {
+  if (json->field == s->field || !json->folded || !s->folded || strcmp(json->folded, s->folded) != 0) return;
+  if (strcmp(json->name, s->name) == 0) {
+    find(l, s->field, s->name, s->is_json ? "is also the JSON name of " : "is taken in JSON by ",
+         upb_FieldDef_FullName(json->field));
+  } else if (s->is_json) {
+    bool later = upb_FieldDef_Number(s->field) > upb_FieldDef_Number(json->field);
+    const spelling *first = later ? json : s, *second = later ? s : json;
+    find(l, second->field, second->name, "differs only in case or form from that of ",
+         upb_FieldDef_FullName(first->field));
   }
 }
 
@@ -112,7 +116,11 @@ static void check_message(lint *l, const upb_MessageDef *message) {
     if (strcmp(json, proto) != 0) add_spelling(l, f, proto, false);
   }
   if (l->count) qsort(l->spellings, l->count, sizeof *l->spellings, compare_spellings);
-  for (size_t i = 1; i < l->count; i++) check_pair(l, &l->spellings[i - 1], &l->spellings[i]);
+  const spelling *json = l->spellings;
+  for (size_t i = 1; i < l->count; i++) {
+    if (json->is_json) check_pair(l, json, &l->spellings[i]);
+    if (l->spellings[i].is_json) json = &l->spellings[i];
+  }
   for (size_t i = 0; i < l->count; i++) free((void *)(uintptr_t)l->spellings[i].folded);
 }
 

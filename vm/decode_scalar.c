@@ -4,6 +4,7 @@
  * string kernels do the work. Invariant: a function advances past a whole token or reports where it is wrong.
  */
 #include "decode.h"
+#include "short_string.h"
 
 const char *bjvmi_decode_close_quote(bjvmi_decoder *vm, const char *p, unsigned *flags) {
   const char *q = vm->kernels->scan(p + 1, vm->end, flags);
@@ -54,6 +55,12 @@ static char *temporary(bjvmi_decoder *vm, size_t size) {
 const char *bjvmi_decode_short(bjvmi_decoder *vm, const char *p, char *buffer, size_t capacity,
                                const char **text, size_t *size) {
   unsigned flags = 0;
+  size_t length = bjvmi_short_length(p + 1);
+  if (__builtin_expect(length <= BJVMI_SHORT_MAX, 1)) {
+    *text = p + 1;
+    *size = length;
+    return p + length + 2;
+  }
   const char *q = bjvmi_decode_close_quote(vm, p, &flags);
   if (!q) return NULL;
   size_t n = (size_t)(q - p - 1);
@@ -88,6 +95,14 @@ static const char *read_escaped(bjvmi_decoder *vm, const char *p, const char *q,
 
 const char *bjvmi_decode_string(bjvmi_decoder *vm, const char *p, void *dst) {
   unsigned flags = 0;
+  size_t length = bjvmi_short_length(p + 1);
+  if (__builtin_expect(length <= BJVMI_SHORT_MAX && !(vm->flags & BJVM_DECODE_ALIAS), 1)) {
+    char *place = (char *)bjvmi_decode_alloc(vm, length);
+    if (__builtin_expect(!place, 0)) return bjvmi_decode_fail(vm, vm->status, p, NULL);
+    bjvmi_short_copy(place, p + 1, length); /* an arena's blocks are multiples of 8 bytes */
+    bjvmi_upb_set_string(dst, place, length);
+    return p + length + 2;
+  }
   const char *q = vm->kernels->scan(p + 1, vm->end, &flags);
   if (__builtin_expect(q >= vm->end || *q != '"', 0)) return bjvmi_decode_close_quote(vm, p, &flags);
   if (__builtin_expect(flags != 0, 0)) {

@@ -19,6 +19,8 @@
 #define USE_SWITCH 0
 #endif
 
+enum { GUESSES = 6 }; /* names compared before the tables are asked, which cost as much as about so many */
+
 /* Whether the first n bytes (n <= BJVMI_DECODE_PAD) are equal; 16 bytes of both may be read, and up to n rounded up to 16. */
 static inline bool same(const char *p, const char *q, size_t n) {
 #if defined(__SSE2__) && !defined(BJVM_PORTABLE_KERNELS)
@@ -133,10 +135,17 @@ member: /* p is at a name, w the word it is guessed to name */
   if (__builtin_expect(*p != '"', 0)) goto no_name;
   {
     size_t n = w->name_len;
-    if (__builtin_expect(n - 1 < BJVMI_DECODE_PAD && same(p, plan->names + w->name + 1, n - 1), 1)) {
-      vm->key_at = bjvmi_decode_offset(vm, p);
-      p += n - 1;
-    } else {
+    size_t guesses = 0;
+    /* Members mostly come in the order of their numbers, with some left out. END has no name and ends the guessing. */
+    while (!(n - 1 < BJVMI_DECODE_PAD && same(p, plan->names + w->name + 1, n - 1))) {
+      if (n == 0 || ++guesses == GUESSES) goto look_up;
+      w++;
+      n = w->name_len;
+    }
+    vm->key_at = bjvmi_decode_offset(vm, p);
+    p += n - 1;
+    if (0) {
+    look_up:
       switch (bjvmi_decode_key(vm, f, &p, &w, &plan, &msg)) {
         case BJVMI_KEY_FIELD: break;
         case BJVMI_KEY_EXTENSION: f->pc = w; goto dispatch_value;

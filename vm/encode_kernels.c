@@ -4,6 +4,7 @@
  * writes more than a slack, and leaves at least the room a handler may use after its value (TAIL).
  */
 #include "encode.h"
+#include "short_string.h"
 
 enum { TAIL = 128 }; /* what a handler, or the end of a value, may write after a kernel without asking */
 
@@ -16,6 +17,11 @@ enum { TAIL = 128 }; /* what a handler, or the end of a value, may write after a
 char *bjvmi_encode_string(bjvmi_encoder *vm, char *out, const char *data, size_t size) {
   const char *end = data + size;
   *out++ = '"';
+  if (__builtin_expect(size <= BJVMI_SHORT_MAX && vm->escape_flags == 0, 1) &&
+      bjvmi_short_plain(out, data, size)) {
+    out[size] = '"';
+    return out + size + 1;
+  }
   for (;;) {
     bjvmi_escape_result r = vm->kernels->escape(&data, end, &out, vm->hard - TAIL, vm->escape_flags);
     if (__builtin_expect(r == BJVMI_ESCAPE_DONE, 1)) break;

@@ -36,6 +36,7 @@ _Static_assert(offsetof(upb_StringView, data) == 0 && offsetof(upb_StringView, s
                "a string's pointer comes first");
 _Static_assert(sizeof(((upb_MiniTableField *)0)->presence) == 2, "presence has 16 bits");
 _Static_assert(sizeof(((upb_MiniTableField *)0)->UPB_ONLYBITS(offset)) == 2, "offsets have 16 bits");
+_Static_assert(UPB_MALLOC_ALIGN % 8 == 0, "an arena hands out multiples of 8 bytes");
 _Static_assert(sizeof(bool) == 1, "a bool is a byte");
 _Static_assert(sizeof(upb_MessageValue) == 16 || sizeof(void *) == 4, "a value holds a string view");
 

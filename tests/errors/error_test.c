@@ -360,6 +360,55 @@ static void run_shape(context *c, size_t shape) {
   upb_Arena_Free(arena);
 }
 
+/* -- Limits, and what is missing in the options ----------------------------------------------------------------- */
+
+static const char any_text[] = "{\"any\":{\"n\":1,\"@type\":\"type.googleapis.com/cases.v3.Mini\"}}";
+
+static const struct {
+  const char *what, *type, *json;
+  bjvm_status want;
+  uint32_t max_depth;
+  size_t max_input, max_elements, max_memory;
+  bool registry, scratch, frozen;
+} limits[] = {
+    {"input as large as allowed", "cases.v3.T", "{\"i32\":1}", BJVM_OK, 0, 9, 0, 0, true, true, false},
+    {"input too large", "cases.v3.T", "{\"i32\":1}", BJVM_INPUT_LIMIT, 0, 8, 0, 0, true, true, false},
+    {"as many elements as allowed", "cases.v3.Rep", "{\"i32\":[1,2],\"str\":[\"\"]}", BJVM_OK, 0, 0, 3, 0, true, true, false},
+    {"too many elements", "cases.v3.Rep", "{\"i32\":[1,2],\"str\":[\"\"]}", BJVM_ELEMENT_LIMIT, 0, 0, 2, 0, true, true, false},
+    {"too many entries", "cases.v3.Maps", "{\"kI32\":{\"1\":1,\"2\":2}}", BJVM_ELEMENT_LIMIT, 0, 0, 1, 0, true, true, false},
+    {"too much memory", "cases.v3.Rep", "{\"str\":[\"a text that takes more than the limit, in any case, a hundred "
+                                        "bytes are more than sixty-four\"]}", BJVM_ARENA_LIMIT, 0, 0, 0, 64, true, true, false},
+    {"Any with all it needs", "cases.v3.Wkt", any_text, BJVM_OK, 0, 0, 0, 0, true, true, false},
+    {"Any without a registry", "cases.v3.Wkt", any_text, BJVM_NO_REGISTRY, 0, 0, 0, 0, false, true, false},
+    {"Any without scratch", "cases.v3.Wkt", any_text, BJVM_SCRATCH, 0, 0, 0, 0, true, false, false},
+    {"great depth without scratch", "cases.v3.T", "{}", BJVM_SCRATCH, 101, 0, 0, 0, true, false, false},
+    {"a small depth", "cases.v3.T", "{\"sub\":{\"sub\":{}}}", BJVM_DEPTH, 2, 0, 0, 0, true, false, false},
+    {"a frozen message", "cases.v3.T", "{\"i32\":1}", BJVM_FROZEN, 0, 0, 0, 0, true, true, true},
+};
+
+static void run_limits(context *c) {
+  for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+    upb_Arena *arena = upb_Arena_New();
+    bjvm_error error = {.code = BJVM_OK};
+    const bjvm_plan *plan = bjvm_cache_find(c->cache, limits[i].type, strlen(limits[i].type), &error);
+    bjvm_decode_options options = {.size = sizeof options,
+                                   .max_depth = limits[i].max_depth,
+                                   .max_input = limits[i].max_input,
+                                   .max_elements = limits[i].max_elements,
+                                   .max_memory = limits[i].max_memory,
+                                   .registry = limits[i].registry ? bjvm_cache_registry(c->cache) : NULL,
+                                   .scratch = limits[i].scratch ? arena : NULL};
+    upb_Message *msg = upb_Message_New(bjvm_plan_table(plan), arena);
+    if (limits[i].frozen) upb_Message_Freeze(msg, bjvm_plan_table(plan));
+    bjvm_status got = bjvm_decode(plan, limits[i].json, strlen(limits[i].json), msg, arena, &options, &error);
+    bool right = got == limits[i].want && (got == BJVM_OK || error.code == got);
+    c->passed += right;
+    c->failed += !right;
+    if (!right) printf("FAIL %s: %s, not %s\n", limits[i].what, bjvm_status_name(got), bjvm_status_name(limits[i].want));
+    upb_Arena_Free(arena);
+  }
+}
+
 int main(int argc, char **argv) {
   if (argc != 3) {
     fprintf(stderr, "usage: error_test SET ERRORS_TXT\n");
@@ -372,6 +421,7 @@ int main(int argc, char **argv) {
   run_cuts(&c);
   printf("with cuts of a document of %zu bytes: %zu passed, %zu failed\n", sizeof document - 1, c.passed, c.failed);
   for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) run_shape(&c, i);
+  run_limits(&c);
   printf("%zu passed, %zu failed\n", c.passed, c.failed);
   bjvm_cache_free(c.cache);
   upb_DefPool_Free(c.pool);

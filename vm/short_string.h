@@ -1,0 +1,107 @@
+/* Short strings: the first bytes of a string token looked at in registers, before a kernel is called.
+ *
+ * Private to the VMs. Most strings are shorter than 32 bytes, and for these a call through a pointer costs as much as the work.
+ * Each function is allowed to give up; the kernels are its slow twin.
+ */
+#ifndef BJVM_SHORT_STRING_H_
+#define BJVM_SHORT_STRING_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__SSE2__) && !defined(BJVM_PORTABLE_KERNELS) && !defined(BJVM_SIZE_SMALL)
+#include <emmintrin.h>
+#define BJVMI_SHORT_STRINGS 1
+#else
+#define BJVMI_SHORT_STRINGS 0
+#endif
+
+enum { BJVMI_SHORT_MAX = 31 }; /* the longest string these functions accept */
+
+/* The length of the plain ASCII string that starts at p, up to its closing quote; more than BJVMI_SHORT_MAX where it is longer or holds
+ * anything else. Reads 32 bytes. */
+static inline size_t bjvmi_short_length(const char *p) {
+#if BJVMI_SHORT_STRINGS
+  const __m128i quote = _mm_set1_epi8('"');
+  const __m128i slash = _mm_set1_epi8('\\');
+  const __m128i blank = _mm_set1_epi8(0x20);
+  __m128i a = _mm_loadu_si128((const __m128i *)(const void *)p);
+  /* Signed: bytes from 0x80 on are below 0x20 too. */
+  __m128i odd = _mm_or_si128(_mm_cmplt_epi8(a, blank), _mm_cmpeq_epi8(a, slash));
+  __m128i end = _mm_cmpeq_epi8(a, quote);
+  uint32_t stop = (uint32_t)_mm_movemask_epi8(_mm_or_si128(odd, end));
+  if (__builtin_expect(stop != 0, 1)) {
+    size_t n = (size_t)__builtin_ctz(stop);
+    return p[n] == '"' ? n : BJVMI_SHORT_MAX + 1;
+  }
+  a = _mm_loadu_si128((const __m128i *)(const void *)(p + 16));
+  odd = _mm_or_si128(_mm_cmplt_epi8(a, blank), _mm_cmpeq_epi8(a, slash));
+  end = _mm_cmpeq_epi8(a, quote);
+  stop = (uint32_t)_mm_movemask_epi8(_mm_or_si128(odd, end));
+  if (stop != 0) {
+    size_t n = 16 + (size_t)__builtin_ctz(stop);
+    if (p[n] == '"') return n;
+  }
+#else
+  (void)p;
+#endif
+  return BJVMI_SHORT_MAX + 1;
+}
+
+/* Copies n <= 32 bytes in units of 8: rounds up to that what it reads and writes. */
+static inline void bjvmi_short_copy(char *to, const char *from, size_t n) {
+  for (size_t i = 0; i < n; i += 8) {
+    uint64_t v;
+    memcpy(&v, from + i, 8);
+    memcpy(to + i, &v, 8);
+  }
+}
+
+/* Copies the n <= BJVMI_SHORT_MAX bytes at p to `out` (32 bytes of room) and tells whether all of them are ASCII that JSON
+ * prints as it is. Reads no byte beyond p + n. */
+static inline bool bjvmi_short_plain(char *out, const char *p, size_t n) {
+#if BJVMI_SHORT_STRINGS
+  __m128i low;
+  __m128i high;
+  if (n >= 16) {
+    low = _mm_loadu_si128((const __m128i *)(const void *)p);
+    high = _mm_loadu_si128((const __m128i *)(const void *)(p + n - 16));
+    _mm_storeu_si128((__m128i *)(void *)out, low);
+    _mm_storeu_si128((__m128i *)(void *)(out + n - 16), high);
+  } else if (n >= 8) {
+    low = _mm_loadl_epi64((const __m128i *)(const void *)p);
+    high = _mm_loadl_epi64((const __m128i *)(const void *)(p + n - 8));
+    _mm_storel_epi64((__m128i *)(void *)out, low);
+    _mm_storel_epi64((__m128i *)(void *)(out + n - 8), high);
+    low = high = _mm_unpacklo_epi64(low, high);
+  } else if (n >= 4) {
+    uint32_t a;
+    uint32_t b;
+    memcpy(&a, p, 4);
+    memcpy(&b, p + n - 4, 4);
+    memcpy(out, &a, 4);
+    memcpy(out + n - 4, &b, 4);
+    low = high = _mm_set1_epi64x((int64_t)((uint64_t)b << 32 | a));
+  } else {
+    uint32_t v = 0x202020;
+    for (size_t i = 0; i < n; i++) ((char *)&v)[i] = out[i] = p[i];
+    low = high = _mm_set1_epi32((int)(v | 0x20000000));
+  }
+  const __m128i quote = _mm_set1_epi8('"');
+  const __m128i slash = _mm_set1_epi8('\\');
+  const __m128i blank = _mm_set1_epi8(0x20);
+  __m128i odd = _mm_or_si128(_mm_cmplt_epi8(low, blank), _mm_cmplt_epi8(high, blank));
+  odd = _mm_or_si128(odd, _mm_or_si128(_mm_cmpeq_epi8(low, quote), _mm_cmpeq_epi8(high, quote)));
+  odd = _mm_or_si128(odd, _mm_or_si128(_mm_cmpeq_epi8(low, slash), _mm_cmpeq_epi8(high, slash)));
+  return _mm_movemask_epi8(odd) == 0;
+#else
+  (void)out;
+  (void)p;
+  (void)n;
+  return false;
+#endif
+}
+
+#endif /* BJVM_SHORT_STRING_H_ */
