@@ -199,7 +199,6 @@ static void set_up(bjvmi_decoder *vm, const bjvm_plan *plan, const char *json, s
   vm->fault_at = 0;
   vm->key_at = 0;
   vm->expected = NULL;
-  vm->name = NULL;
   vm->frame = NULL;
   vm->undo = NULL;
   vm->notes = NULL;

@@ -103,8 +103,6 @@ typedef struct bjvmi_decoder {
   size_t fault_at;      /* its offset in the text if fault is NULL */
   size_t key_at;        /* offset of the name or map key read last */
   const char *expected; /* what was wanted, for the report; static text or NULL */
-  const char *name;     /* the offending name, for the report; or NULL */
-  size_t name_size;
   bjvmi_decode_frame *frames;
   bjvmi_decode_frame *frame_end;   /* one past the deepest allowed frame */
   bjvmi_decode_frame *frame_limit; /* what wide seen bits, growing down from frame_end, have left */
@@ -230,14 +228,22 @@ const char *bjvmi_decode_close_quote(bjvmi_decoder *vm, const char *p, unsigned 
 /* What a member's name turned out to be. */
 typedef enum bjvmi_key_result {
   BJVMI_KEY_FAIL,
-  BJVMI_KEY_FIELD,     /* *w is the word; p is at the value */
-  BJVMI_KEY_EXTENSION, /* *w and *plan are the extension's, *msg the place of its value */
+  BJVMI_KEY_FIELD,     /* one of the message's own words */
+  BJVMI_KEY_EXTENSION, /* an extension's word, with its plan and the place of its value */
   BJVMI_KEY_SKIPPED,   /* the member was read over, or was null */
 } bjvmi_key_result;
 
+/* A member whose name has been read. */
+typedef struct bjvmi_member {
+  const char *p; /* behind the colon; SKIPPED: behind the value */
+  const bjvmi_word *word;
+  const bjvm_plan *plan;
+  void *msg;
+} bjvmi_member;
+
 /* Reads a name and its colon by the tables; p is at the opening quote. */
-bjvmi_key_result bjvmi_decode_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char **p,
-                                  const bjvmi_word **w, const bjvm_plan **plan, void **msg);
+bjvmi_key_result bjvmi_decode_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p,
+                                  bjvmi_member *member);
 /* A field is used: false if it was before and may not be again. Restores it if last_wins. */
 bool bjvmi_decode_seen_again(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvmi_word *w);
 bool bjvmi_decode_seen_wide(bjvmi_decoder *vm, bjvmi_decode_frame *f, size_t index, const bjvmi_word *w);

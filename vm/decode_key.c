@@ -257,10 +257,10 @@ static void *extension_slot(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvm
   return v;
 }
 
-static bjvmi_key_result extension_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char **p,
-                                      const bjvm_extension *x, const bjvmi_word **w, const bjvm_plan **plan,
-                                      void **msg) {
+static bjvmi_key_result extension_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvm_extension *x,
+                                      bjvmi_member *m) {
   bool again;
+  const bjvmi_word *w = x->plan->words;
   if (x->plan->table != f->plan->table) {
     bjvmi_decode_fail_at(vm, BJVM_EXTENSION_RANGE, vm->key_at);
     return BJVMI_KEY_FAIL;
@@ -273,17 +273,18 @@ static bjvmi_key_result extension_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, 
     }
     bjvmi_upb_clear_extension((upb_Message *)f->at, x->table);
   }
-  *p = bjvmi_decode_token(vm, *p);
-  bjvmi_kind kind = BJVMI_OP_KIND(x->plan->words->op);
-  bool array = BJVMI_OP_FORM(x->plan->words->op) == BJVMI_FORM_ARRAY;
-  if (bjvmi_decode_is_null(*p) && (array || (kind != BJVMI_KIND_VALUE && kind != BJVMI_KIND_NULL_VALUE))) {
-    *p += 4;
+  m->p = bjvmi_decode_token(vm, m->p);
+  bjvmi_kind kind = BJVMI_OP_KIND(w->op);
+  bool array = BJVMI_OP_FORM(w->op) == BJVMI_FORM_ARRAY;
+  if (bjvmi_decode_is_null(m->p) && (array || (kind != BJVMI_KIND_VALUE && kind != BJVMI_KIND_NULL_VALUE))) {
+    m->p += 4;
     return BJVMI_KEY_SKIPPED;
   }
-  *w = x->plan->words;
-  *plan = x->plan;
-  *msg = extension_slot(vm, f, x);
-  if (*msg) return BJVMI_KEY_EXTENSION;
+  m->word = w;
+  m->plan = x->plan;
+  m->msg = extension_slot(vm, f, x);
+  f->place = BJVMI_PLACE_LAST;
+  if (m->msg) return BJVMI_KEY_EXTENSION;
 failed:
   bjvmi_decode_fail_at(vm, vm->status, vm->key_at);
   return BJVMI_KEY_FAIL;
@@ -344,57 +345,50 @@ static bool any_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char **p, co
 static bjvmi_key_result unknown_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char **p,
                                     const char *name, size_t size) {
   if (vm->flags & BJVM_DECODE_IGNORE_UNKNOWN) return skip_value(vm, f, p);
-  vm->name = name;
-  vm->name_size = size;
   bool extension = size > 1 && name[0] == '[';
   bjvmi_decode_fail_at(vm, extension ? BJVM_UNKNOWN_EXTENSION : BJVM_UNKNOWN_FIELD, vm->key_at);
   return BJVMI_KEY_FAIL;
 }
 
-/* The name is read and *p is behind its colon. */
-static bjvmi_key_result resolve(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char **p, const char *name,
-                                size_t size, const bjvmi_word **w, const bjvm_plan **plan, void **msg) {
+/* The name is read and m->p is behind its colon. */
+static bjvmi_key_result resolve(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *name, size_t size,
+                                bjvmi_member *m) {
   const bjvm_plan *own = f->plan;
-  *plan = own;
-  *msg = f->at;
+  const bjvm_registry *r = vm->registry;
   bjvmi_key_result result;
-  if (f->u.message.any && any_key(vm, f, p, name, size, &result)) return result;
+  if (f->u.message.any && any_key(vm, f, &m->p, name, size, &result)) return result;
   int index = bjvmi_plan_find_key(own, name, size);
   if (index >= 0) {
-    *w = &own->words[index];
+    m->word = &own->words[index];
     return BJVMI_KEY_FIELD;
   }
-  if ((own->flags & BJVMI_MESSAGE_EXTENDABLE) && size > 2 && name[0] == '[' && name[size - 1] == ']' &&
-      vm->registry && vm->registry->find_extension) {
+  bool bracketed = size > 2 && name[0] == '[' && name[size - 1] == ']';
+  if (bracketed && (own->flags & BJVMI_MESSAGE_EXTENDABLE) && r && r->find_extension) {
     bjvm_status status = BJVM_OK;
-    const bjvm_registry *r = vm->registry;
     const bjvm_extension *x = r->find_extension(r->context, name + 1, size - 2, &status);
     if (status != BJVM_OK) {
       bjvmi_decode_fail_at(vm, status, vm->key_at);
       return BJVMI_KEY_FAIL;
     }
-    if (x) return extension_key(vm, f, p, x, w, plan, msg);
+    if (x) return extension_key(vm, f, x, m);
   }
-  return unknown_key(vm, f, p, name, size);
+  return unknown_key(vm, f, &m->p, name, size);
 }
 
-bjvmi_key_result bjvmi_decode_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char **p,
-                                  const bjvmi_word **w, const bjvm_plan **plan, void **msg) {
+bjvmi_key_result bjvmi_decode_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p, bjvmi_member *m) {
   char buffer[NAME_ROOM];
   const char *name;
   size_t size;
-  vm->key_at = bjvmi_decode_offset(vm, *p);
+  vm->key_at = bjvmi_decode_offset(vm, p);
   f->place = BJVMI_PLACE_NONE;
-  const char *q = bjvmi_decode_short(vm, *p, buffer, sizeof buffer, &name, &size);
+  m->p = p;
+  const char *q = bjvmi_decode_short(vm, p, buffer, sizeof buffer, &name, &size);
   if (!q) return BJVMI_KEY_FAIL;
   q = bjvmi_decode_token(vm, q);
   if (*q != ':') {
     bjvmi_decode_unexpected(vm, q, "':'");
     return BJVMI_KEY_FAIL;
   }
-  *p = q + 1;
-  bjvmi_key_result r = resolve(vm, f, p, name, size, w, plan, msg);
-  if (r == BJVMI_KEY_EXTENSION) f->place = BJVMI_PLACE_LAST;
-  if (r == BJVMI_KEY_FAIL && vm->name == name && name == buffer) vm->name = NULL; /* it lives in this frame */
-  return r;
+  m->p = q + 1;
+  return resolve(vm, f, name, size, m);
 }

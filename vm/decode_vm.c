@@ -134,9 +134,9 @@ open_object: /* p is at the brace of `child` */
 member: /* p is at a name, w the word it is guessed to name */
   if (__builtin_expect(*p != '"', 0)) goto no_name;
   {
+    /* Members mostly come in the order of their numbers, with some left out. END has no name and ends the guessing. */
     size_t n = w->name_len;
     size_t guesses = 0;
-    /* Members mostly come in the order of their numbers, with some left out. END has no name and ends the guessing. */
     while (!(n - 1 < BJVMI_DECODE_PAD && same(p, plan->names + w->name + 1, n - 1))) {
       if (n == 0 || ++guesses == GUESSES) goto look_up;
       w++;
@@ -144,18 +144,8 @@ member: /* p is at a name, w the word it is guessed to name */
     }
     vm->key_at = bjvmi_decode_offset(vm, p);
     p += n - 1;
-    if (0) {
-    look_up:
-      switch (bjvmi_decode_key(vm, f, &p, &w, &plan, &msg)) {
-        case BJVMI_KEY_FIELD: break;
-        case BJVMI_KEY_EXTENSION: f->pc = w; goto dispatch_value;
-        case BJVMI_KEY_SKIPPED:
-          w--; /* next_member goes one on */
-          goto next_member;
-        default: goto failed;
-      }
-    }
   }
+member_found:
   f->pc = w;
   f->place = BJVMI_PLACE_LAST;
   {
@@ -266,7 +256,10 @@ slow_scalar : {
     uint64_t words[2];
   } v;
   v.words[0] = v.words[1] = 0;
-  switch (bjvmi_decode_scalar(vm, &p, plan, w, &v)) {
+  const char *q = p;
+  bjvmi_read r = bjvmi_decode_scalar(vm, &q, plan, w, &v);
+  p = q;
+  switch (r) {
     case BJVMI_READ_VALUE: break;
     case BJVMI_READ_NULL: goto null_member;
     case BJVMI_READ_DROP:
@@ -401,6 +394,25 @@ after_extension: /* an extension's word says nothing about the next name */
   w = plan->words + plan->word_count;
   goto member;
 
+look_up : {
+  bjvmi_member m; /* an object of its own: the registers' addresses are never taken */
+  bjvmi_key_result r = bjvmi_decode_key(vm, f, p, &m);
+  p = m.p;
+  if (r == BJVMI_KEY_FIELD) {
+    w = m.word;
+    goto member_found;
+  }
+  if (r == BJVMI_KEY_SKIPPED) {
+    w--; /* next_member goes one on */
+    goto next_member;
+  }
+  if (r == BJVMI_KEY_FAIL) goto failed;
+  f->pc = w = m.word;
+  plan = m.plan;
+  msg = m.msg;
+  goto dispatch_value;
+}
+
 no_name:
   f->place = BJVMI_PLACE_NONE;
   bjvmi_decode_unexpected(vm, p, "a name in quotes");
@@ -479,7 +491,9 @@ json_value : { /* google.protobuf.Value: the first byte tells which of the six *
     bjvmi_decode_unexpected(vm, p, "a value");
     goto failed;
   }
-  if (bjvmi_decode_scalar(vm, &p, plan, w, &v) != BJVMI_READ_VALUE) goto failed;
+  const char *q = p;
+  if (bjvmi_decode_scalar(vm, &q, plan, w, &v) != BJVMI_READ_VALUE) goto failed;
+  p = q;
   memcpy(SLOT(), &v, which == 3 ? sizeof(upb_StringView) : which == 2 ? 8 : which == 4 ? 1 : 4);
   bjvmi_upb_set_oneof_case(msg, w->presence, which);
   goto resume;

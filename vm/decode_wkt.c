@@ -323,8 +323,6 @@ const char *bjvmi_decode_any_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, cons
   bjvm_status status = BJVM_ANY_TYPE;
   const bjvm_plan *plan = resolve(vm, url, &status);
   if (!plan) {
-    vm->name = url.data;
-    vm->name_size = url.size;
     return bjvmi_decode_fail_at(vm, status, vm->key_at);
   }
   bjvmi_decode_any *any = (bjvmi_decode_any *)upb_Arena_Malloc(vm->scratch, sizeof *any);

@@ -1,11 +1,12 @@
 /* Allocation k fails, for every k: `alloc_test SET`.
  *
- * For compiling, getting a plan from a cache, printing to an arena and reading from JSON: first only allocation k fails,
- * then every one from k on. The answer must be OUT_OF_MEMORY or success; after a failed read the message must still be
- * memory that upb can walk. All memory is counted: nothing may be left when the owners are freed.
+ * For compiling, getting a plan from a cache, printing to an arena and reading from JSON: first only
+ * allocation k fails, then every one from k on. The answer must be OUT_OF_MEMORY or success; after a failed
+ * read the message must still be memory that upb can walk. All memory is counted: nothing may be left when
+ * the owners are freed.
  *
- * The program is linked with --wrap for malloc, calloc, realloc and free, so that what bjvm and upb take passes here. Arena
- * blocks are made small, or one block would serve a whole call and nothing could fail.
+ * The program is linked with --wrap for malloc, calloc, realloc and free, so that what bjvm and upb take
+ * passes here. Arena blocks are made small, or one block would serve a whole call and nothing could fail.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,8 @@
 
 enum { BLOCK_SIZE = 256, MAX_K = 20000 };
 
-/* -- The allocator ---------------------------------------------------------------------------------------------- */
+/* -- The allocator
+ * ---------------------------------------------------------------------------------------------- */
 
 static struct {
   bool on;      /* count and fail */
@@ -75,11 +77,10 @@ static void fail_at(size_t k, bool all) {
   memory.count = 0;
 }
 
-static void fail_off(void) {
-  memory.on = false;
-}
+static void fail_off(void) { memory.on = false; }
 
-/* -- The operations --------------------------------------------------------------------------------------------- */
+/* -- The operations
+ * --------------------------------------------------------------------------------------------- */
 
 typedef struct context {
   const upb_DefPool *pool;
@@ -172,7 +173,8 @@ static bjvm_status read_with(context *c, bjvm_cache *cache, size_t k, bool all) 
   bjvm_error error = {.code = BJVM_OK};
   const bjvm_plan *plan = bjvm_cache_get(cache, c->def, NULL);
   upb_Message *msg = upb_Message_New(upb_MessageDef_MiniTable(c->def), arena);
-  bjvm_decode_options options = {.size = sizeof options, .registry = bjvm_cache_registry(cache), .scratch = scratch};
+  bjvm_decode_options options = {
+      .size = sizeof options, .registry = bjvm_cache_registry(cache), .scratch = scratch};
   fail_at(k, all);
   bjvm_status status = bjvm_decode(plan, c->json, c->json_size, msg, arena, &options, &error);
   fail_off();
@@ -188,9 +190,7 @@ static bjvm_status read_with(context *c, bjvm_cache *cache, size_t k, bool all) 
   return status == error.code ? status : BJVM_BAD_ARGUMENT;
 }
 
-static bjvm_status run_decode(context *c, size_t k, bool all) {
-  return read_with(c, c->cache, k, all);
-}
+static bjvm_status run_decode(context *c, size_t k, bool all) { return read_with(c, c->cache, k, all); }
 
 static bjvm_status run_decode_cold(context *c, size_t k, bool all) {
   bjvm_cache *cache = bjvm_cache_new(c->pool);
@@ -200,11 +200,13 @@ static bjvm_status run_decode_cold(context *c, size_t k, bool all) {
   return status;
 }
 
-/* -- All k ------------------------------------------------------------------------------------------------------ */
+/* -- All k
+ * ------------------------------------------------------------------------------------------------------ */
 
 static void complain(context *c, const char *name, size_t k, bool all, const char *what) {
   c->failures++;
-  if (c->printed++ < 5) printf("FAIL %s, allocation %zu%s: %s\n", name, k, all ? " and all after it" : "", what);
+  if (c->printed++ < 5)
+    printf("FAIL %s, allocation %zu%s: %s\n", name, k, all ? " and all after it" : "", what);
 }
 
 static void run(context *c, const char *name, operation *op, bool all) {
@@ -217,7 +219,8 @@ static void run(context *c, const char *name, operation *op, bool all) {
     bjvm_status status = op(c, k, all);
     bool hit = memory.hit;
     if (memory.live != live) complain(c, name, k, all, "memory is not given back");
-    if (status != BJVM_OK && status != BJVM_OUT_OF_MEMORY) complain(c, name, k, all, bjvm_status_name(status));
+    if (status != BJVM_OK && status != BJVM_OUT_OF_MEMORY)
+      complain(c, name, k, all, bjvm_status_name(status));
     if (status == BJVM_OUT_OF_MEMORY && !hit) complain(c, name, k, all, "out of memory without a refusal");
     refused += status == BJVM_OUT_OF_MEMORY;
     survived += status == BJVM_OK && hit;
@@ -229,14 +232,19 @@ static void run(context *c, const char *name, operation *op, bool all) {
 }
 
 static const char document[] =
-    "{\"id\":5,\"child\":{\"id\":7,\"kids\":[{},{\"id\":1},{\"by\":{\"a\":{},\"b\":{\"id\":1},\"c\":{\"id\":2},"
-    "\"a long key that is not inline anywhere 0123456789\":{\"val\":\"a long string value that is not inline either, "
+    "{\"id\":5,\"child\":{\"id\":7,\"kids\":[{},{\"id\":1},{\"by\":{\"a\":{},\"b\":{\"id\":1},\"c\":{\"id\":"
+    "2},"
+    "\"a long key that is not inline anywhere 0123456789\":{\"val\":\"a long string value that is not inline "
+    "either, "
     "so that it takes memory of its own, escaped or not: \\u00e9\\n\"}}}]},"
-    "\"st\":{\"null\":null,\"yes\":true,\"number\":-1.25,\"text\":\"na\xc3\xafve\",\"list\":[1,2.5,\"three\",[[]],"
+    "\"st\":{\"null\":null,\"yes\":true,\"number\":-1.25,\"text\":\"na\xc3\xafve\",\"list\":[1,2.5,\"three\","
+    "[[]],"
     "{\"deep\":{\"er\":[]}},null,true]},\"val\":[0,1,2,3,4,5,6,7,8,9,{\"x\":[]}],"
-    "\"any\":{\"any\":{\"ts\":\"2001-02-03T04:05:06.789Z\",\"fm\":\"fooBar,baz.quX\",\"wb\":\"aGVsbG8=\",\"ws\":\"s\","
+    "\"any\":{\"any\":{\"ts\":\"2001-02-03T04:05:06.789Z\",\"fm\":\"fooBar,baz.quX\",\"wb\":\"aGVsbG8=\","
+    "\"ws\":\"s\","
     "\"@type\":\"type.googleapis.com/cases.v3.Wkt\"},\"@type\":\"type.googleapis.com/cases.v3.Rec\"},"
-    "\"by\":{\"1\":{},\"2\":{},\"3\":{},\"4\":{},\"5\":{},\"6\":{},\"7\":{},\"8\":{},\"9\":{\"left\":{\"id\":4}}},"
+    "\"by\":{\"1\":{},\"2\":{},\"3\":{},\"4\":{},\"5\":{},\"6\":{},\"7\":{},\"8\":{},\"9\":{\"left\":{\"id\":"
+    "4}}},"
     "\"kids\":[{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}],\"right\":{\"val\":\"end\"}}";
 
 int main(int argc, char **argv) {
@@ -261,11 +269,13 @@ int main(int argc, char **argv) {
   c.cache = bjvm_cache_new(pool);
   upb_Arena *arena = upb_Arena_New();
   bjvm_error error = {.code = BJVM_OK};
-  bjvm_decode_options options = {.size = sizeof options, .registry = bjvm_cache_registry(c.cache), .scratch = arena};
+  bjvm_decode_options options = {
+      .size = sizeof options, .registry = bjvm_cache_registry(c.cache), .scratch = arena};
   upb_Message *msg = upb_Message_New(upb_MessageDef_MiniTable(c.def), arena);
   c.plan = bjvm_cache_get(c.cache, c.def, &error);
   if (c.plan == NULL || bjvm_decode(c.plan, c.json, c.json_size, msg, arena, &options, &error) != BJVM_OK) {
-    printf("FAIL the document itself: %s at %zu: %s\n", bjvm_status_name(error.code), error.offset, error.message);
+    printf("FAIL the document itself: %s at %zu: %s\n", bjvm_status_name(error.code), error.offset,
+           error.message);
     return 1;
   }
   c.msg = msg;

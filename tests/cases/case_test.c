@@ -1,7 +1,7 @@
-/* Runs the case table through the C API: every line with plans from a cache, and again with plans loaded from a compiled
- * file. `case_test SET TABLE [--kind K] [--id ID]` prints each failure, a table of kinds, and the totals.
- * `case_test SET --compare` reads lines `type hex hex` and answers `same` or where the two messages differ; run_cli.py
- * uses it, so that both runs judge alike.
+/* Runs the case table through the C API: every line with plans from a cache, and again with plans loaded from
+ * a compiled file. `case_test SET TABLE [--kind K] [--id ID]` prints each failure, a table of kinds, and the
+ * totals. `case_test SET --compare` reads lines `type hex hex` and answers `same` or where the two messages
+ * differ; run_cli.py uses it, so that both runs judge alike.
  *
  * Text goes in from a block of exactly its size, so that a memory checker sees a read past the end. What is
  * printed is printed three times: to a growing output, to a block that just fits, to a block one byte short.
@@ -44,7 +44,8 @@ typedef struct runner {
   size_t kind_count;
 } runner;
 
-/* -- Options ---------------------------------------------------------------------------------------------------- */
+/* -- Options
+ * ---------------------------------------------------------------------------------------------------- */
 
 static const struct {
   const char *name;
@@ -66,7 +67,9 @@ static bool read_options(const char *opts, uint32_t *encode, uint32_t *decode) {
   *encode = *decode = 0;
   while (*opts != 0) {
     size_t size = strcspn(opts, ","), i = 0, count = sizeof option_table / sizeof option_table[0];
-    while (i < count && (strlen(option_table[i].name) != size || memcmp(option_table[i].name, opts, size) != 0)) i++;
+    while (i < count &&
+           (strlen(option_table[i].name) != size || memcmp(option_table[i].name, opts, size) != 0))
+      i++;
     if (i == count) return false;
     *encode |= option_table[i].encode;
     *decode |= option_table[i].decode;
@@ -75,7 +78,8 @@ static bool read_options(const char *opts, uint32_t *encode, uint32_t *decode) {
   return true;
 }
 
-/* -- Plans ------------------------------------------------------------------------------------------------------ */
+/* -- Plans
+ * ------------------------------------------------------------------------------------------------------ */
 
 static bool add_type(runner *r, const char *name) {
   for (size_t i = 0; i < r->type_count; i++)
@@ -85,11 +89,13 @@ static bool add_type(runner *r, const char *name) {
   return true;
 }
 
-/* Compiles all types of the table into one file, loads and binds it, and makes the words for every option of the table. */
+/* Compiles all types of the table into one file, loads and binds it, and makes the words for every option of
+ * the table. */
 static bool load_plans(runner *r, bjvm_error *error) {
   const void *data;
   size_t size;
-  if (bjvm_compile(r->types, r->type_count, BJVM_COMPILE_EXTENSIONS, r->arena, &data, &size, error) != BJVM_OK)
+  if (bjvm_compile(r->types, r->type_count, BJVM_COMPILE_EXTENSIONS, r->arena, &data, &size, error) !=
+      BJVM_OK)
     return false;
   if (bjvm_image_load(data, size, r->arena, &r->image, error) != BJVM_OK) return false;
   for (size_t i = 0; i < r->type_count; i++) {
@@ -108,11 +114,12 @@ static const bjvm_plan *plan_of(runner *r, const upb_MessageDef *def, uint32_t f
   return r->plans[i];
 }
 
-/* -- Running one case ------------------------------------------------------------------------------------------- */
+/* -- Running one case
+ * ------------------------------------------------------------------------------------------- */
 
 static outcome fail(const runner *r, const test_case *t, const char *what, const char *detail) {
-  printf("FAIL %s (%s, %s, %s): %s%s%.600s\n", t->id, t->kind, t->op, r->source, what, detail[0] != 0 ? ": " : "",
-         detail);
+  printf("FAIL %s (%s, %s, %s): %s%s%.600s\n", t->id, t->kind, t->op, r->source, what,
+         detail[0] != 0 ? ": " : "", detail);
   return FAILED;
 }
 
@@ -129,13 +136,13 @@ static outcome refused(const runner *r, const test_case *t, const bjvm_error *er
     if (error->message[0] != 0 && error->code != BJVM_OK) return PASSED;
     return fail(r, t, "refused, but the report is empty", bjvm_status_name(error->code));
   }
-  snprintf(text, sizeof text, "%s at %zu, path '%s': %s", bjvm_status_name(error->code), error->offset, error->path,
-           error->message);
+  snprintf(text, sizeof text, "%s at %zu, path '%s': %s", bjvm_status_name(error->code), error->offset,
+           error->path, error->message);
   return fail(r, t, "refused, but is right", text);
 }
 
-static outcome judge_message(const runner *r, const test_case *t, const upb_MessageDef *def, const upb_Message *msg,
-                             upb_Arena *arena) {
+static outcome judge_message(const runner *r, const test_case *t, const upb_MessageDef *def,
+                             const upb_Message *msg, upb_Arena *arena) {
   char where[512] = "";
   char *data;
   size_t size;
@@ -150,9 +157,11 @@ static outcome judge_message(const runner *r, const test_case *t, const upb_Mess
     if (!test_serialize(msg, def, arena, &data, &size)) return fail(r, t, "upb cannot encode the result", "");
     const upb_Message *again = test_parse(r->pool, def, data, size, arena);
     if (again == NULL) return fail(r, t, "upb cannot read back the result", "");
-    return test_same(r->pool, def, want, again, where, sizeof where) ? PASSED : fail(r, t, "read back differs", where);
+    return test_same(r->pool, def, want, again, where, sizeof where) ? PASSED
+                                                                     : fail(r, t, "read back differs", where);
   }
-  return where[0] != 0 ? fail(r, t, "the message differs", where) : fail(r, t, "accepted, but must be refused", "");
+  return where[0] != 0 ? fail(r, t, "the message differs", where)
+                       : fail(r, t, "accepted, but must be refused", "");
 }
 
 static outcome run_decode(runner *r, const test_case *t, const upb_MessageDef *def, upb_Arena *arena) {
@@ -161,10 +170,8 @@ static outcome run_decode(runner *r, const test_case *t, const upb_MessageDef *d
   if (!read_options(t->opts, &encode, &decode)) return NOT_YET;
   const bjvm_plan *plan = plan_of(r, def, 0, &error);
   if (plan == NULL) return fail(r, t, "no plan", error.message);
-  bjvm_decode_options options = {.size = sizeof options,
-                                 .flags = decode,
-                                 .registry = bjvm_cache_registry(r->cache),
-                                 .scratch = arena};
+  bjvm_decode_options options = {
+      .size = sizeof options, .flags = decode, .registry = bjvm_cache_registry(r->cache), .scratch = arena};
   char *copy = strcpy(malloc(strlen(t->input) + 1), t->input);
   size_t size = test_unescape(copy);
   char *json = memcpy(malloc(size > 0 ? size : 1), copy, size);
@@ -172,7 +179,8 @@ static outcome run_decode(runner *r, const test_case *t, const upb_MessageDef *d
   upb_Message *msg = upb_Message_New(upb_MessageDef_MiniTable(def), arena);
   bjvm_status status = bjvm_decode(plan, json, size, msg, arena, &options, &error);
   free(json);
-  if (status != BJVM_OK) return status == error.code ? refused(r, t, &error) : fail(r, t, "status and report differ", "");
+  if (status != BJVM_OK)
+    return status == error.code ? refused(r, t, &error) : fail(r, t, "status and report differ", "");
   return judge_message(r, t, def, msg, arena);
 }
 
@@ -218,10 +226,8 @@ static outcome run_encode(runner *r, const test_case *t, const upb_MessageDef *d
   size_t size = test_unhex(input);
   const upb_Message *msg = test_parse(r->pool, def, input, size, arena);
   if (msg == NULL) return wants_error(t) ? PASSED : fail(r, t, "upb cannot read the input", "");
-  bjvm_encode_options options = {.size = sizeof options,
-                                 .flags = encode,
-                                 .registry = bjvm_cache_registry(r->cache),
-                                 .scratch = arena};
+  bjvm_encode_options options = {
+      .size = sizeof options, .flags = encode, .registry = bjvm_cache_registry(r->cache), .scratch = arena};
   bjvm_output output = bjvm_output_heap();
   bjvm_status status = bjvm_encode(plan, msg, &options, &output, &error);
   outcome o;
@@ -236,7 +242,8 @@ static outcome run_encode(runner *r, const test_case *t, const upb_MessageDef *d
   return o;
 }
 
-/* -- The table -------------------------------------------------------------------------------------------------- */
+/* -- The table
+ * -------------------------------------------------------------------------------------------------- */
 
 /* Cuts a line at its tabs. Returns false for a comment or an empty line. */
 static bool cut_case(char *line, test_case *t) {
@@ -298,11 +305,10 @@ static int compare_lines(const upb_DefPool *pool) {
     *a++ = *b++ = 0;
     const upb_MessageDef *def = test_find_message(pool, line);
     size_t size_a = test_unhex(a), size_b = test_unhex(b);
-    const upb_Message *msg_a = test_parse(pool, def, a, size_a, arena), *msg_b = test_parse(pool, def, b, size_b, arena);
-    if (msg_a == NULL || msg_b == NULL)
-      puts("not a message");
-    else
-      puts(test_same(pool, def, msg_a, msg_b, where, sizeof where) ? "same" : where);
+    const upb_Message *msg_a = test_parse(pool, def, a, size_a, arena),
+                      *msg_b = test_parse(pool, def, b, size_b, arena);
+    if (msg_a == NULL || msg_b == NULL) puts("not a message");
+    else puts(test_same(pool, def, msg_a, msg_b, where, sizeof where) ? "same" : where);
     upb_Arena_Free(arena);
   }
   free(line);
@@ -317,7 +323,8 @@ static size_t read_table(runner *r, char *data, const char *kind, const char *id
     char *next = strchr(line, '\n');
     if (next != NULL) *next++ = 0;
     test_case t;
-    if (cut_case(line, &t) && (kind == NULL || strcmp(kind, t.kind) == 0) && (id == NULL || strcmp(id, t.id) == 0)) {
+    if (cut_case(line, &t) && (kind == NULL || strcmp(kind, t.kind) == 0) &&
+        (id == NULL || strcmp(id, t.id) == 0)) {
       (*cases)[count++] = t;
       if (!add_type(r, t.type)) return 0;
     }

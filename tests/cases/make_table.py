@@ -9,8 +9,8 @@ reader. One case a line, columns separated by tabs:
 
   id  kind  type  op  options,with,commas  input  answer [answer...]
 
-Input: of decode, JSON with every byte that is not printable ASCII, and the backslash, as \\hh; of encode, protobuf
-binary in hex. An answer is `error`, `json:` and escaped text, or `pb:` and hex; any one of them will do.
+Input: of decode, JSON with every byte that is not printable ASCII, and the backslash, as \\hh; of encode,
+protobuf binary in hex. An answer is `error`, `json:` and escaped text, or `pb:` and hex; any one of them will do.
 The first line names the SHA-256 of open.jsonl.
 """
 import hashlib
@@ -34,7 +34,8 @@ def binary_of(type_name, text):
     schema = next((s for prefix, s in SCHEMAS.items() if type_name.startswith(prefix)), "cases3.proto")
     command = ["protoc", "-I" + str(HERE), "--encode=" + type_name, str(HERE / schema)]
     # Types that only an Any names must be imported too: protoc resolves them among all files it was given.
-    command += [str(HERE / s) for s in ("cases2.proto", "cases3.proto") if s != schema and schema != "cases_ed.proto"]
+    others = [] if schema == "cases_ed.proto" else ["cases2.proto", "cases3.proto"]
+    command += [str(HERE / other) for other in others if other != schema]
     done = subprocess.run(command, input=text.encode("utf-8"), capture_output=True, check=False)
     if done.returncode != 0:
         raise ValueError(done.stderr.decode("utf-8", "replace").strip())
@@ -60,8 +61,8 @@ def input_of(case):
 
 
 def row(case):
-    columns = [case["id"], case["kind"], case["type"], case["op"], ",".join(case.get("opts", [])), input_of(case)]
-    return "\t".join(columns + answer(case, case["want"])) + "\n"
+    columns = [case["id"], case["kind"], case["type"], case["op"], ",".join(case.get("opts", []))]
+    return "\t".join(columns + [input_of(case)] + answer(case, case["want"])) + "\n"
 
 
 def main():
@@ -70,7 +71,8 @@ def main():
     cases = [json.loads(line) for line in source.decode("utf-8").split("\n") if line.strip()]
     if "--check" in sys.argv[1:]:
         with open(TABLE, encoding="ascii") as table:
-            fresh = table.readline() == stamp and [line.split("\t")[0] for line in table] == [c["id"] for c in cases]
+            fresh = table.readline() == stamp
+            fresh = [line.split("\t")[0] for line in table] == [c["id"] for c in cases] and fresh
         print("table.tsv is %s" % ("fresh" if fresh else "stale: run make_table.py"))
         return 0 if fresh else 1
     rows = []

@@ -3,9 +3,9 @@
 
   run_cli.py PLANC CASE_TEST [--kind K] [--id ID] [--jobs N]
 
-PLANC is the program under test. CASE_TEST, the C program of this folder, compares messages, so that both
-runs of the table judge alike. Exit status 1 of planc means refused; a signal, a time-out, any other status and a sanitizer's
-report are failures whatever the answer is.
+PLANC is the program under test. CASE_TEST, the C program of this folder, compares messages, so that both runs of
+the table judge alike. Exit status 1 of planc means refused; a signal, a time-out, any other status and a
+sanitizer's report are failures whatever the answer is.
 """
 import argparse
 import collections
@@ -59,7 +59,8 @@ class Judge:
     """Asks one CASE_TEST process whether messages are the same."""
 
     def __init__(self, program):
-        self.process = subprocess.Popen([program, SET, "--compare"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        command = [program, SET, "--compare"]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def compare(self, type_name, want, got):
         self.process.stdin.write(("%s\t%s\t%s\n" % (type_name, want, got)).encode("ascii"))
@@ -91,7 +92,8 @@ def judge(args, case, state, out):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("planc")
     parser.add_argument("judge", metavar="case_test")
     parser.add_argument("--kind")

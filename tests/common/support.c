@@ -17,7 +17,8 @@
 #include "upb/wire/decode.h"
 #include "upb/wire/encode.h"
 
-/* -- Files and schemas ------------------------------------------------------------------------------------------ */
+/* -- Files and schemas
+ * ------------------------------------------------------------------------------------------ */
 
 static void die(const char *what, const char *name) {
   fprintf(stderr, "%s: %s\n", name, what);
@@ -47,11 +48,13 @@ void test_pool_add(upb_DefPool *pool, const char *data, size_t size) {
   const google_protobuf_FileDescriptorSet *set = google_protobuf_FileDescriptorSet_parse(data, size, arena);
   if (set == NULL) die("not a FileDescriptorSet", "descriptor set");
   size_t count;
-  const google_protobuf_FileDescriptorProto *const *files = google_protobuf_FileDescriptorSet_file(set, &count);
+  const google_protobuf_FileDescriptorProto *const *files =
+      google_protobuf_FileDescriptorSet_file(set, &count);
   for (size_t i = 0; i < count; i++) {
     upb_Status status;
     upb_Status_Clear(&status);
-    if (upb_DefPool_AddFile(pool, files[i], &status) == NULL) die(upb_Status_ErrorMessage(&status), "descriptor set");
+    if (upb_DefPool_AddFile(pool, files[i], &status) == NULL)
+      die(upb_Status_ErrorMessage(&status), "descriptor set");
   }
   upb_Arena_Free(arena);
 }
@@ -81,12 +84,14 @@ upb_Message *test_parse(const upb_DefPool *pool, const upb_MessageDef *def, cons
   return upb_Decode(data, size, msg, table, extensions, options, arena) == kUpb_DecodeStatus_Ok ? msg : NULL;
 }
 
-bool test_serialize(const upb_Message *msg, const upb_MessageDef *def, upb_Arena *arena, char **data, size_t *size) {
+bool test_serialize(const upb_Message *msg, const upb_MessageDef *def, upb_Arena *arena, char **data,
+                    size_t *size) {
   int options = (int)upb_EncodeOptions_MaxDepth(TEST_DEPTH) | kUpb_EncodeOption_Deterministic;
   return upb_Encode(msg, upb_MessageDef_MiniTable(def), options, arena, data, size) == kUpb_EncodeStatus_Ok;
 }
 
-/* -- Comparing -------------------------------------------------------------------------------------------------- */
+/* -- Comparing
+ * -------------------------------------------------------------------------------------------------- */
 
 typedef struct comparer {
   const upb_DefPool *pool;
@@ -116,17 +121,17 @@ static bool same_string(upb_StringView a, upb_StringView b) {
 
 static bool same_value(comparer *c, const upb_FieldDef *f, upb_MessageValue a, upb_MessageValue b) {
   switch (upb_FieldDef_CType(f)) {
-  case kUpb_CType_Bool: return a.bool_val == b.bool_val;
-  case kUpb_CType_Float: return same_double((double)a.float_val, (double)b.float_val);
-  case kUpb_CType_Double: return same_double(a.double_val, b.double_val);
-  case kUpb_CType_Int32:
-  case kUpb_CType_Enum: return a.int32_val == b.int32_val;
-  case kUpb_CType_UInt32: return a.uint32_val == b.uint32_val;
-  case kUpb_CType_Int64: return a.int64_val == b.int64_val;
-  case kUpb_CType_UInt64: return a.uint64_val == b.uint64_val;
-  case kUpb_CType_String:
-  case kUpb_CType_Bytes: return same_string(a.str_val, b.str_val);
-  case kUpb_CType_Message: return same_message(c, upb_FieldDef_MessageSubDef(f), a.msg_val, b.msg_val);
+    case kUpb_CType_Bool: return a.bool_val == b.bool_val;
+    case kUpb_CType_Float: return same_double((double)a.float_val, (double)b.float_val);
+    case kUpb_CType_Double: return same_double(a.double_val, b.double_val);
+    case kUpb_CType_Int32:
+    case kUpb_CType_Enum: return a.int32_val == b.int32_val;
+    case kUpb_CType_UInt32: return a.uint32_val == b.uint32_val;
+    case kUpb_CType_Int64: return a.int64_val == b.int64_val;
+    case kUpb_CType_UInt64: return a.uint64_val == b.uint64_val;
+    case kUpb_CType_String:
+    case kUpb_CType_Bytes: return same_string(a.str_val, b.str_val);
+    case kUpb_CType_Message: return same_message(c, upb_FieldDef_MessageSubDef(f), a.msg_val, b.msg_val);
   }
   return false;
 }
@@ -137,7 +142,8 @@ static bool same_array(comparer *c, const upb_FieldDef *f, const upb_Array *a, c
   for (size_t i = 0; i < size; i++) {
     char index[32];
     snprintf(index, sizeof index, "[%zu]", i);
-    if (!same_value(c, f, upb_Array_Get(a, i), upb_Array_Get(b, i))) return differ(c, upb_FieldDef_Name(f), index);
+    if (!same_value(c, f, upb_Array_Get(a, i), upb_Array_Get(b, i)))
+      return differ(c, upb_FieldDef_Name(f), index);
   }
   return true;
 }
@@ -162,14 +168,16 @@ static bool same_field(comparer *c, const upb_FieldDef *f, const upb_Message *a,
   if (upb_FieldDef_IsRepeated(f)) return same_array(c, f, in_a.array_val, in_b.array_val);
   if (upb_FieldDef_HasPresence(f)) {
     bool has = upb_Message_HasFieldByDef(a, f);
-    if (has != upb_Message_HasFieldByDef(b, f)) return differ(c, upb_FieldDef_Name(f), has ? ": gone" : ": extra");
+    if (has != upb_Message_HasFieldByDef(b, f))
+      return differ(c, upb_FieldDef_Name(f), has ? ": gone" : ": extra");
     if (!has) return true;
   }
   return same_value(c, f, in_a, in_b) || differ(c, upb_FieldDef_Name(f), "");
 }
 
 /* Extensions of `a` that are set are the same in `b`. An empty list counts as not set. */
-static bool extensions_in(comparer *c, const upb_MessageDef *def, const upb_Message *a, const upb_Message *b) {
+static bool extensions_in(comparer *c, const upb_MessageDef *def, const upb_Message *a,
+                          const upb_Message *b) {
   const upb_FieldDef *f;
   upb_MessageValue value;
   size_t iter = (size_t)kUpb_Message_Begin;
@@ -210,7 +218,8 @@ static int same_any(comparer *c, const upb_MessageDef *def, const upb_Message *a
   }
   const upb_MessageDef *inner = upb_DefPool_FindMessageByNameWithSize(c->pool, name.data, name.size);
   if (name.size == 0 || inner == NULL) return -1;
-  upb_StringView in_a = upb_Message_GetFieldByDef(a, value).str_val, in_b = upb_Message_GetFieldByDef(b, value).str_val;
+  upb_StringView in_a = upb_Message_GetFieldByDef(a, value).str_val,
+                 in_b = upb_Message_GetFieldByDef(b, value).str_val;
   const upb_Message *msg_a = test_parse(c->pool, inner, in_a.data, in_a.size, c->arena);
   const upb_Message *msg_b = test_parse(c->pool, inner, in_b.data, in_b.size, c->arena);
   if (msg_a == NULL || msg_b == NULL) return -1;
@@ -237,7 +246,8 @@ bool test_same(const upb_DefPool *pool, const upb_MessageDef *def, const upb_Mes
   return same;
 }
 
-/* -- Text ------------------------------------------------------------------------------------------------------- */
+/* -- Text
+ * ------------------------------------------------------------------------------------------------------- */
 
 static int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -260,6 +270,7 @@ size_t test_unescape(char *text) {
 
 size_t test_unhex(char *text) {
   size_t size = strlen(text) / 2;
-  for (size_t i = 0; i < size; i++) text[i] = (char)(hex_digit(text[2 * i]) * 16 + hex_digit(text[2 * i + 1]));
+  for (size_t i = 0; i < size; i++)
+    text[i] = (char)(hex_digit(text[2 * i]) * 16 + hex_digit(text[2 * i + 1]));
   return size;
 }

@@ -1,4 +1,5 @@
-/* What the plain-main test programs share: files, schemas, and comparing messages as the case tables define it. */
+/* What the plain-main test programs share: files, schemas, and comparing messages as the case tables define
+ * it. */
 #ifndef BJVM_TESTS_SUPPORT_H_
 #define BJVM_TESTS_SUPPORT_H_
 
@@ -26,10 +27,12 @@ const upb_MessageDef *test_find_message(const upb_DefPool *pool, const char *ful
 /* upb's binary codec with the pool's extensions and a depth of TEST_DEPTH. NULL and false: it failed. */
 upb_Message *test_parse(const upb_DefPool *pool, const upb_MessageDef *def, const char *data, size_t size,
                         upb_Arena *arena);
-bool test_serialize(const upb_Message *msg, const upb_MessageDef *def, upb_Arena *arena, char **data, size_t *size);
+bool test_serialize(const upb_Message *msg, const upb_MessageDef *def, upb_Arena *arena, char **data,
+                    size_t *size);
 
-/* Whether two messages are the same: presence and the sign of zero matter, every NaN equals every NaN, the contents of an Any
- * are compared as messages, unknown fields count. If not, `where` (of `size` bytes) tells the first difference. */
+/* Whether two messages are the same: presence and the sign of zero matter, every NaN equals every NaN, the
+ * contents of an Any are compared as messages, unknown fields count. If not, `where` (of `size` bytes) tells
+ * the first difference. */
 bool test_same(const upb_DefPool *pool, const upb_MessageDef *def, const upb_Message *a, const upb_Message *b,
                char *where, size_t size);
 

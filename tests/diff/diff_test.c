@@ -2,11 +2,12 @@
  *
  *     diff_test SET [COUNT [SEED [DESCRIPTOR_SET]]]
  *
- * For each message: bjvm reads back what bjvm prints, and printing again gives the same bytes; bjvm reads what upb
- * prints; upb reads what bjvm prints; both print the same bytes where their formats agree; each set of print options
- * reads back; of texts with a small damage both take the same, as the same message. Messages are compared by reflection, not by either codec. Where upb is known to be wrong by
- * docs/protojson.md, or to print in another layout, a row of `exceptions` says so and counts.
- * A failure prints the message's number; `diff_test SET 1 SEED+NUMBER` makes that message alone.
+ * For each message: bjvm reads back what bjvm prints, and printing again gives the same bytes; bjvm reads
+ * what upb prints; upb reads what bjvm prints; both print the same bytes where their formats agree; each set
+ * of print options reads back; of texts with a small damage both take the same, as the same message. Messages
+ * are compared by reflection, not by either codec. Where upb is known to be wrong by docs/protojson.md, or to
+ * print in another layout, a row of `exceptions` says so and counts. A failure prints the message's number;
+ * `diff_test SET 1 SEED+NUMBER` makes that message alone.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,11 +22,17 @@
 enum { MAX_FAILURES = 20, PADDING = 64 };
 
 static const char *const type_names[] = {
-    "cases.v3.T",     "cases.v3.Rep",   "cases.v3.Opt",   "cases.v3.One",      "cases.v3.Maps",
-    "cases.v3.Wkt",   "cases.v3.WktRep", "cases.v3.Rec",  "cases.v3.Look",     "cases.v3.Names",
-    "cases.v3.Words", "cases.v3.Small", "cases.v3.Order", "cases.v3.Lots",     "cases.v3.HasDense",
-    "cases.v3.Dep",   "cases.v2.P2",    "cases.v2.Need",  "cases.v2.Holder",   "cases.ed.Ed",
-    "cases.ed.Must",  "google.protobuf.FileDescriptorProto",
+    "cases.v3.T",        "cases.v3.Rep",
+    "cases.v3.Opt",      "cases.v3.One",
+    "cases.v3.Maps",     "cases.v3.Wkt",
+    "cases.v3.WktRep",   "cases.v3.Rec",
+    "cases.v3.Look",     "cases.v3.Names",
+    "cases.v3.Words",    "cases.v3.Small",
+    "cases.v3.Order",    "cases.v3.Lots",
+    "cases.v3.HasDense", "cases.v3.Dep",
+    "cases.v2.P2",       "cases.v2.Need",
+    "cases.v2.Holder",   "cases.ed.Ed",
+    "cases.ed.Must",     "google.protobuf.FileDescriptorProto",
 };
 enum { TYPE_COUNT = sizeof type_names / sizeof type_names[0] };
 
@@ -51,13 +58,12 @@ typedef struct sample {
   upb_StringView bjvm_text, upb_text; /* data NULL: refused */
 } sample;
 
-/* -- Where upb differs and bjvm is right ------------------------------------------------------------------------ */
+/* -- Where upb differs and bjvm is right
+ * ------------------------------------------------------------------------ */
 
 typedef enum check { BYTES, BJVM_READS_UPB, UPB_READS_BJVM, UPB_PRINTS, MUTANT } check;
 
-static bool has_floats(const sample *s) {
-  return s->has.floats;
-}
+static bool has_floats(const sample *s) { return s->has.floats; }
 
 static bool is_type(const sample *s, const char *name) {
   return strcmp(upb_MessageDef_FullName(s->def), name) == 0;
@@ -68,9 +74,7 @@ static bool has_odd_names(const sample *s) {
   return is_type(s, "cases.v3.Names") || is_type(s, "cases.ed.Ed");
 }
 
-static bool has_empty_any(const sample *s) {
-  return s->has.empty_any;
-}
+static bool has_empty_any(const sample *s) { return s->has.empty_any; }
 
 /* A number without quotes and with 16 digits or more. */
 static bool has_long_number(const sample *s) {
@@ -86,9 +90,7 @@ static bool has_long_number(const sample *s) {
   return false;
 }
 
-static bool has_extensions(const sample *s) {
-  return s->has.extensions;
-}
+static bool has_extensions(const sample *s) { return s->has.extensions; }
 
 static struct {
   check what;
@@ -96,7 +98,8 @@ static struct {
   const char *reason;
   size_t count;
 } exceptions[] = {
-    {BYTES, has_floats, "upb prints floats with %g, of 17 or 9 digits where 15 or 6 do not read back; bjvm the shortest", 0},
+    {BYTES, has_floats,
+     "upb prints floats with %g, of 17 or 9 digits where 15 or 6 do not read back; bjvm the shortest", 0},
     {UPB_PRINTS, has_empty_any, "upb refuses to print an empty Any, which is {}", 0},
     {UPB_READS_BJVM, has_empty_any, "upb refuses to read {} as an empty Any", 0},
     {BYTES, has_odd_names, "upb prints JSON names without escaping them", 0},
@@ -156,7 +159,8 @@ static bool excused(const sample *s, check what) {
   return false;
 }
 
-/* -- Failures --------------------------------------------------------------------------------------------------- */
+/* -- Failures
+ * --------------------------------------------------------------------------------------------------- */
 
 static void show(const char *name, upb_StringView text) {
   if (text.data != NULL) printf("  %s: %.*s\n", name, (int)(text.size < 1500 ? text.size : 1500), text.data);
@@ -165,28 +169,34 @@ static void show(const char *name, upb_StringView text) {
 static void fail(const sample *s, const char *what, const char *detail) {
   diff *d = s->d;
   if (++d->failures > MAX_FAILURES) return;
-  printf("FAIL seed %llu, %s: %s: %s\n", (unsigned long long)(d->seed + s->number), upb_MessageDef_FullName(s->def),
-         what, detail);
+  printf("FAIL seed %llu, %s: %s: %s\n", (unsigned long long)(d->seed + s->number),
+         upb_MessageDef_FullName(s->def), what, detail);
   show("bjvm", s->bjvm_text);
   show("upb ", s->upb_text);
 }
 
-/* -- The two codecs --------------------------------------------------------------------------------------------- */
+/* -- The two codecs
+ * --------------------------------------------------------------------------------------------- */
 
 static upb_StringView bjvm_print(const sample *s, const upb_Message *msg, uint32_t flags, bjvm_error *error) {
-  bjvm_encode_options options = {
-      .size = sizeof options, .flags = flags, .registry = bjvm_cache_registry(s->d->cache), .scratch = s->arena};
+  bjvm_encode_options options = {.size = sizeof options,
+                                 .flags = flags,
+                                 .registry = bjvm_cache_registry(s->d->cache),
+                                 .scratch = s->arena};
   bjvm_output output = bjvm_output_arena(s->arena);
-  if (bjvm_encode(s->plan, msg, &options, &output, error) != BJVM_OK) return upb_StringView_FromDataAndSize(NULL, 0);
+  if (bjvm_encode(s->plan, msg, &options, &output, error) != BJVM_OK)
+    return upb_StringView_FromDataAndSize(NULL, 0);
   return upb_StringView_FromDataAndSize(output.data, output.size);
 }
 
-/* Reads a copy of exactly the text's size, so that a memory checker sees a read past the end. With PADDED the padding is
- * full of what could be taken for a part of the text; with ALIAS the copy stays. */
+/* Reads a copy of exactly the text's size, so that a memory checker sees a read past the end. With PADDED the
+ * padding is full of what could be taken for a part of the text; with ALIAS the copy stays. */
 static upb_Message *bjvm_read(const sample *s, upb_StringView text, uint32_t flags, bjvm_error *error) {
   upb_Message *msg = upb_Message_New(upb_MessageDef_MiniTable(s->def), s->arena);
-  bjvm_decode_options options = {
-      .size = sizeof options, .flags = flags, .registry = bjvm_cache_registry(s->d->cache), .scratch = s->arena};
+  bjvm_decode_options options = {.size = sizeof options,
+                                 .flags = flags,
+                                 .registry = bjvm_cache_registry(s->d->cache),
+                                 .scratch = s->arena};
   size_t padding = (flags & BJVM_DECODE_PADDED) != 0 ? PADDING : 0;
   bool keep = (flags & BJVM_DECODE_ALIAS) != 0;
   char *copy = keep ? upb_Arena_Malloc(s->arena, text.size + padding) : malloc(text.size + padding);
@@ -215,7 +225,8 @@ static upb_Message *upb_read(const sample *s, upb_StringView text, upb_Status *s
   return upb_JsonDecode(text.data, text.size, msg, s->def, s->d->pool, 0, s->arena, status) ? msg : NULL;
 }
 
-/* -- Checks ----------------------------------------------------------------------------------------------------- */
+/* -- Checks
+ * ----------------------------------------------------------------------------------------------------- */
 
 static void compare(const sample *s, const char *what, const upb_Message *got) {
   char where[256];
@@ -251,10 +262,8 @@ static void check_upb_text(sample *s) {
     if (!excused(s, UPB_PRINTS)) fail(s, "upb does not print it", upb_Status_ErrorMessage(&status));
     return;
   }
-  if (upb_StringView_IsEqual(s->bjvm_text, s->upb_text))
-    s->d->same_bytes++;
-  else if (!excused(s, BYTES))
-    fail(s, "the bytes differ", "");
+  if (upb_StringView_IsEqual(s->bjvm_text, s->upb_text)) s->d->same_bytes++;
+  else if (!excused(s, BYTES)) fail(s, "the bytes differ", "");
   const upb_Message *got = bjvm_read(s, s->upb_text, 0, &error);
   char where[256];
   if (got != NULL && test_same(s->d->pool, s->def, s->msg, got, where, sizeof where)) return;
@@ -310,12 +319,9 @@ static void check_prefix(const sample *s) {
   memcpy(longer + 1, s->bjvm_text.data, size);
   longer[size + 1] = "}x1\"\0 "[s->number % 6];
   bjvm_status status = bjvm_decode_prefix(s->plan, longer, size + 2, &used, msg, s->arena, &options, &error);
-  if (status != BJVM_OK)
-    fail(s, "at the front of a longer text", error.message);
-  else if (used != size + 1)
-    fail(s, "at the front of a longer text", "the bytes used are told wrong");
-  else
-    compare(s, "at the front of a longer text", msg);
+  if (status != BJVM_OK) fail(s, "at the front of a longer text", error.message);
+  else if (used != size + 1) fail(s, "at the front of a longer text", "the bytes used are told wrong");
+  else compare(s, "at the front of a longer text", msg);
 }
 
 /* A copy of the text with one or two small changes. */
@@ -328,16 +334,17 @@ static upb_StringView mutate(const sample *s, generator *g) {
     size_t at = random_below(g, (uint32_t)size);
     char c = alphabet[random_below(g, sizeof alphabet - 1)];
     switch (random_below(g, 4)) {
-    case 0: text[at] = c; break;
-    case 1: memmove(text + at, text + at + 1, --size - at); break;
-    case 2: memmove(text + at + 1, text + at, size++ - at), text[at] = c; break;
-    default: text[at] = text[random_below(g, (uint32_t)size)]; break;
+      case 0: text[at] = c; break;
+      case 1: memmove(text + at, text + at + 1, --size - at); break;
+      case 2: memmove(text + at + 1, text + at, size++ - at), text[at] = c; break;
+      default: text[at] = text[random_below(g, (uint32_t)size)]; break;
     }
   }
   return upb_StringView_FromDataAndSize(text, size);
 }
 
-/* A damaged text: whatever comes of it is a whole message, and where both codecs take it, the same message. */
+/* A damaged text: whatever comes of it is a whole message, and where both codecs take it, the same message.
+ * */
 static void check_mutant(sample *s, generator *g) {
   bjvm_error error = {.code = BJVM_OK};
   upb_Status status;
@@ -373,7 +380,8 @@ static void run_one(diff *d, uint64_t number) {
   if (s.plan != NULL) s.bjvm_text = bjvm_print(&s, s.msg, 0, &error);
   if (s.bjvm_text.data != NULL) {
     check_round_trip(&s, "bjvm reads bjvm's text", BJVM_ENCODE_SORT_MAP_KEYS, 0);
-    check_round_trip(&s, "options", random_below(&g, BJVM_ENCODE_PRETTY << 1), read_flag_sets[random_below(&g, 4)]);
+    check_round_trip(&s, "options", random_below(&g, BJVM_ENCODE_PRETTY << 1),
+                     read_flag_sets[random_below(&g, 4)]);
     check_sink(&s);
     check_prefix(&s);
     for (int i = 0; i < 3; i++) check_mutant(&s, &g);
@@ -407,12 +415,14 @@ int main(int argc, char **argv) {
   }
   for (uint64_t i = 0; i < count; i++) run_one(&d, i);
 
-  printf("%zu messages of %zu types, %zu printed alike to the byte\n", d.messages, d.type_count, d.same_bytes);
+  printf("%zu messages of %zu types, %zu printed alike to the byte\n", d.messages, d.type_count,
+         d.same_bytes);
   for (size_t i = 0; i < sizeof exceptions / sizeof exceptions[0]; i++)
     printf("%8zu allowed: %s\n", exceptions[i].count, exceptions[i].reason);
-  printf("damaged texts: both took %zu, both refused %zu, only upb took %zu, only bjvm took %zu\n", d.mutants[1][1],
-         d.mutants[0][0], d.mutants[0][1], d.mutants[1][0]);
-  for (size_t i = 0; i < sizeof lax / sizeof lax[0]; i++) printf("%8zu allowed: %s\n", lax[i].count, lax[i].reason);
+  printf("damaged texts: both took %zu, both refused %zu, only upb took %zu, only bjvm took %zu\n",
+         d.mutants[1][1], d.mutants[0][0], d.mutants[0][1], d.mutants[1][0]);
+  for (size_t i = 0; i < sizeof lax / sizeof lax[0]; i++)
+    printf("%8zu allowed: %s\n", lax[i].count, lax[i].reason);
   for (size_t i = 0; i < sizeof strict / sizeof strict[0]; i++)
     printf("%8zu allowed: %s\n", strict[i].count, strict[i].reason);
   if (d.failures > MAX_FAILURES) printf("... and %zu failures more\n", d.failures - MAX_FAILURES);

@@ -1,8 +1,9 @@
 /* Random messages, see random_message.h.
  *
- * Fields are set with probability one half, less where messages get deep. Values come from short lists of hard
- * ones, from random bits, and from small numbers, in equal parts. Well-known types get what they may hold: times in range,
- * field mask paths that come back, a Value with a kind and a finite number, an Any of a type of the pool.
+ * Fields are set with probability one half, less where messages get deep. Values come from short lists of
+ * hard ones, from random bits, and from small numbers, in equal parts. Well-known types get what they may
+ * hold: times in range, field mask paths that come back, a Value with a kind and a finite number, an Any of a
+ * type of the pool.
  */
 #include "random_message.h"
 
@@ -17,7 +18,8 @@
 
 static void fill(generator *g, upb_Message *msg, const upb_MessageDef *def, int depth);
 
-/* -- Numbers ---------------------------------------------------------------------------------------------------- */
+/* -- Numbers
+ * ---------------------------------------------------------------------------------------------------- */
 
 /* splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014. */
 static uint64_t next64(generator *g) {
@@ -27,63 +29,80 @@ static uint64_t next64(generator *g) {
   return z ^ (z >> 31);
 }
 
-uint32_t random_below(generator *g, uint32_t limit) {
-  return (uint32_t)((next64(g) >> 32) * limit >> 32);
-}
+uint32_t random_below(generator *g, uint32_t limit) { return (uint32_t)((next64(g) >> 32) * limit >> 32); }
 
-static bool chance(generator *g, uint32_t percent) {
-  return random_below(g, 100) < percent;
-}
+static bool chance(generator *g, uint32_t percent) { return random_below(g, 100) < percent; }
 
 static uint64_t random_bits(generator *g) {
   static const uint64_t hard[] = {
-      0, 1, 9, 10, 99, 100, 9999, 10000, 99999999, 100000000, INT32_MAX, (uint64_t)INT32_MAX + 1, UINT32_MAX,
-      (uint64_t)UINT32_MAX + 1, 9007199254740991, 9007199254740992, 9007199254740993, 9999999999999999,
-      10000000000000000, INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX, UINT64_MAX - 1, (uint64_t)INT32_MIN,
+      0,
+      1,
+      9,
+      10,
+      99,
+      100,
+      9999,
+      10000,
+      99999999,
+      100000000,
+      INT32_MAX,
+      (uint64_t)INT32_MAX + 1,
+      UINT32_MAX,
+      (uint64_t)UINT32_MAX + 1,
+      9007199254740991,
+      9007199254740992,
+      9007199254740993,
+      9999999999999999,
+      10000000000000000,
+      INT64_MAX,
+      (uint64_t)INT64_MAX + 1,
+      UINT64_MAX,
+      UINT64_MAX - 1,
+      (uint64_t)INT32_MIN,
   };
   switch (random_below(g, 3)) {
-  case 0: return hard[random_below(g, sizeof hard / sizeof hard[0])];
-  case 1: return next64(g) >> random_below(g, 64);
-  default: return random_below(g, 200);
+    case 0: return hard[random_below(g, sizeof hard / sizeof hard[0])];
+    case 1: return next64(g) >> random_below(g, 64);
+    default: return random_below(g, 200);
   }
 }
 
 static double random_double(generator *g, bool finite) {
-  static const double hard[] = {0.0,     -0.0,    DBL_MIN,        DBL_MAX, -DBL_MAX, 4.9406564584124654e-324,
-                                1e21,    1e-7,    1e-6,           1e20,    123456.0, 0.1,
-                                0.3,     1.0 / 3, 5e-324,         2.5,     1e22,     1e23,
-                                1e15,    1e16,    1e17,           -1.5,    4294967296.0, 9007199254740993.0,
-                                NAN,     INFINITY, -INFINITY};
+  static const double hard[] = {0.0,  -0.0,     DBL_MIN,  DBL_MAX, -DBL_MAX,     4.9406564584124654e-324,
+                                1e21, 1e-7,     1e-6,     1e20,    123456.0,     0.1,
+                                0.3,  1.0 / 3,  5e-324,   2.5,     1e22,         1e23,
+                                1e15, 1e16,     1e17,     -1.5,    4294967296.0, 9007199254740993.0,
+                                NAN,  INFINITY, -INFINITY};
   for (;;) {
     double value;
     uint64_t bits = next64(g);
     switch (random_below(g, 4)) {
-    case 0: value = hard[random_below(g, sizeof hard / sizeof hard[0])]; break;
-    case 1: memcpy(&value, &bits, sizeof value); break;
-    case 2: value = (double)(int64_t)random_bits(g); break;
-    default: value = (double)((int64_t)random_below(g, 2000000) - 1000000) / 1000.0; break;
+      case 0: value = hard[random_below(g, sizeof hard / sizeof hard[0])]; break;
+      case 1: memcpy(&value, &bits, sizeof value); break;
+      case 2: value = (double)(int64_t)random_bits(g); break;
+      default: value = (double)((int64_t)random_below(g, 2000000) - 1000000) / 1000.0; break;
     }
     if (isfinite(value) || !finite) return value;
   }
 }
 
 static float random_float(generator *g) {
-  static const float hard[] = {0.0f, -0.0f,  FLT_MIN, FLT_MAX,  -FLT_MAX, 1.4e-45f,  16777216.0f, 16777217.0f,
-                               0.1f, 1e-10f, 3.4e38f, 8388608.5f, NAN,     INFINITY, -INFINITY};
+  static const float hard[] = {0.0f,     -0.0f,       FLT_MIN,     FLT_MAX,  -FLT_MAX,
+                               1.4e-45f, 16777216.0f, 16777217.0f, 0.1f,     1e-10f,
+                               3.4e38f,  8388608.5f,  NAN,         INFINITY, -INFINITY};
   float value;
   uint32_t bits = (uint32_t)next64(g);
   switch (random_below(g, 3)) {
-  case 0: return hard[random_below(g, sizeof hard / sizeof hard[0])];
-  case 1: memcpy(&value, &bits, sizeof value); return value;
-  default: return (float)((int32_t)random_below(g, 2000000) - 1000000) / 1000.0f;
+    case 0: return hard[random_below(g, sizeof hard / sizeof hard[0])];
+    case 1: memcpy(&value, &bits, sizeof value); return value;
+    default: return (float)((int32_t)random_below(g, 2000000) - 1000000) / 1000.0f;
   }
 }
 
-static bool double_is_special(double value) {
-  return value != 0 || signbit(value);
-}
+static bool double_is_special(double value) { return value != 0 || signbit(value); }
 
-/* -- Strings ---------------------------------------------------------------------------------------------------- */
+/* -- Strings
+ * ---------------------------------------------------------------------------------------------------- */
 
 static upb_StringView view_of(generator *g, const char *data, size_t size) {
   char *copy = upb_Arena_Malloc(g->arena, size + 1);
@@ -109,14 +128,14 @@ static size_t put_utf8(char *out, uint32_t c) {
 }
 
 static uint32_t random_code_point(generator *g) {
-  static const uint32_t hard[] = {0,      '"',    '\\',   '/',    '\n',    '\r',   '\t',     '\b',     '\f',
-                                  0x1f,   0x7f,   0x80,   0x7ff,  0x800,   0xd7ff, 0xe000,   0xffff,   0x10000,
-                                  0x2028, 0x2029, '<',    '>',    '&',     0x1f98a, 0x10ffff, 0xfeff,  0xe9};
+  static const uint32_t hard[] = {0,      '"',    '\\', '/',   '\n',  '\r',    '\t',     '\b',   '\f',
+                                  0x1f,   0x7f,   0x80, 0x7ff, 0x800, 0xd7ff,  0xe000,   0xffff, 0x10000,
+                                  0x2028, 0x2029, '<',  '>',   '&',   0x1f98a, 0x10ffff, 0xfeff, 0xe9};
   switch (random_below(g, 6)) {
-  case 0: return hard[random_below(g, sizeof hard / sizeof hard[0])];
-  case 1: return random_below(g, 0x20);
-  case 2: return 0x3000 + random_below(g, 0x7000);
-  default: return 0x20 + random_below(g, 0x5f);
+    case 0: return hard[random_below(g, sizeof hard / sizeof hard[0])];
+    case 1: return random_below(g, 0x20);
+    case 2: return 0x3000 + random_below(g, 0x7000);
+    default: return 0x20 + random_below(g, 0x5f);
   }
 }
 
@@ -148,7 +167,8 @@ static upb_StringView random_path(generator *g) {
   return view_of(g, text, size);
 }
 
-/* -- Values ----------------------------------------------------------------------------------------------------- */
+/* -- Values
+ * ----------------------------------------------------------------------------------------------------- */
 
 static int32_t random_enum(generator *g, const upb_EnumDef *e) {
   if (!upb_EnumDef_IsClosed(e) && chance(g, 20)) return (int32_t)random_bits(g);
@@ -159,29 +179,29 @@ static int32_t random_enum(generator *g, const upb_EnumDef *e) {
 static upb_MessageValue random_value(generator *g, const upb_FieldDef *f, int depth) {
   upb_MessageValue v = upb_MessageValue_Zero();
   switch (upb_FieldDef_CType(f)) {
-  case kUpb_CType_Bool: v.bool_val = chance(g, 50); break;
-  case kUpb_CType_Float:
-    v.float_val = random_float(g);
-    g->has.floats |= double_is_special((double)v.float_val);
-    break;
-  case kUpb_CType_Double:
-    v.double_val = random_double(g, false);
-    g->has.floats |= double_is_special(v.double_val);
-    break;
-  case kUpb_CType_Int32: v.int32_val = (int32_t)random_bits(g); break;
-  case kUpb_CType_UInt32: v.uint32_val = (uint32_t)random_bits(g); break;
-  case kUpb_CType_Int64: v.int64_val = (int64_t)random_bits(g); break;
-  case kUpb_CType_UInt64: v.uint64_val = random_bits(g); break;
-  case kUpb_CType_Enum: v.int32_val = random_enum(g, upb_FieldDef_EnumSubDef(f)); break;
-  case kUpb_CType_String: v.str_val = random_string(g); break;
-  case kUpb_CType_Bytes: v.str_val = random_bytes(g); break;
-  case kUpb_CType_Message: {
-    const upb_MessageDef *def = upb_FieldDef_MessageSubDef(f);
-    upb_Message *msg = upb_Message_New(upb_MessageDef_MiniTable(def), g->arena);
-    fill(g, msg, def, depth + 1);
-    v.msg_val = msg;
-    break;
-  }
+    case kUpb_CType_Bool: v.bool_val = chance(g, 50); break;
+    case kUpb_CType_Float:
+      v.float_val = random_float(g);
+      g->has.floats |= double_is_special((double)v.float_val);
+      break;
+    case kUpb_CType_Double:
+      v.double_val = random_double(g, false);
+      g->has.floats |= double_is_special(v.double_val);
+      break;
+    case kUpb_CType_Int32: v.int32_val = (int32_t)random_bits(g); break;
+    case kUpb_CType_UInt32: v.uint32_val = (uint32_t)random_bits(g); break;
+    case kUpb_CType_Int64: v.int64_val = (int64_t)random_bits(g); break;
+    case kUpb_CType_UInt64: v.uint64_val = random_bits(g); break;
+    case kUpb_CType_Enum: v.int32_val = random_enum(g, upb_FieldDef_EnumSubDef(f)); break;
+    case kUpb_CType_String: v.str_val = random_string(g); break;
+    case kUpb_CType_Bytes: v.str_val = random_bytes(g); break;
+    case kUpb_CType_Message: {
+      const upb_MessageDef *def = upb_FieldDef_MessageSubDef(f);
+      upb_Message *msg = upb_Message_New(upb_MessageDef_MiniTable(def), g->arena);
+      fill(g, msg, def, depth + 1);
+      v.msg_val = msg;
+      break;
+    }
   }
   return v;
 }
@@ -225,15 +245,14 @@ static void set_field(generator *g, upb_Message *msg, const upb_FieldDef *f, int
   }
 }
 
-/* -- Well-known types ------------------------------------------------------------------------------------------- */
+/* -- Well-known types
+ * ------------------------------------------------------------------------------------------- */
 
 static void set_number(generator *g, upb_Message *msg, const upb_MessageDef *def, int number, int64_t value) {
   const upb_FieldDef *f = upb_MessageDef_FindFieldByNumber(def, (uint32_t)number);
   upb_MessageValue v = upb_MessageValue_Zero();
-  if (upb_FieldDef_CType(f) == kUpb_CType_Int64)
-    v.int64_val = value;
-  else
-    v.int32_val = (int32_t)value;
+  if (upb_FieldDef_CType(f) == kUpb_CType_Int64) v.int64_val = value;
+  else v.int32_val = (int32_t)value;
   (void)!upb_Message_SetFieldByDef(msg, f, v, g->arena);
 }
 
@@ -284,8 +303,10 @@ static void fill_value(generator *g, upb_Message *msg, const upb_MessageDef *def
 }
 
 static void fill_any(generator *g, upb_Message *msg, const upb_MessageDef *def, int depth) {
-  static const char *const types[] = {"cases.v3.Mini", "cases.v3.T", "cases.v3.Quiet", "google.protobuf.Duration",
-                                      "google.protobuf.Value", "google.protobuf.StringValue", "cases.v3.Maps"};
+  static const char *const types[] = {"cases.v3.Mini",         "cases.v3.T",
+                                      "cases.v3.Quiet",        "google.protobuf.Duration",
+                                      "google.protobuf.Value", "google.protobuf.StringValue",
+                                      "cases.v3.Maps"};
   if (depth >= g->max_depth || chance(g, 10)) {
     g->has.empty_any = true;
     return;
@@ -305,13 +326,15 @@ static void fill_any(generator *g, upb_Message *msg, const upb_MessageDef *def, 
   (void)!upb_Message_SetFieldByDef(msg, upb_MessageDef_FindFieldByNumber(def, 2), v, g->arena);
 }
 
-/* -- Messages --------------------------------------------------------------------------------------------------- */
+/* -- Messages
+ * --------------------------------------------------------------------------------------------------- */
 
 static void set_oneofs(generator *g, upb_Message *msg, const upb_MessageDef *def, int depth) {
   for (int i = 0; i < upb_MessageDef_RealOneofCount(def); i++) {
     const upb_OneofDef *oneof = upb_MessageDef_Oneof(def, i);
     if (!chance(g, 60)) continue;
-    const upb_FieldDef *f = upb_OneofDef_Field(oneof, (int)random_below(g, (uint32_t)upb_OneofDef_FieldCount(oneof)));
+    const upb_FieldDef *f =
+        upb_OneofDef_Field(oneof, (int)random_below(g, (uint32_t)upb_OneofDef_FieldCount(oneof)));
     if (!upb_FieldDef_IsSubMessage(f) || depth < g->max_depth) set_field(g, msg, f, depth);
   }
 }
@@ -320,7 +343,8 @@ static void set_extensions(generator *g, upb_Message *msg, const upb_MessageDef 
   size_t count;
   const upb_FieldDef **all = upb_DefPool_GetAllExtensions(g->pool, def, &count);
   for (size_t i = 0; i < count; i++)
-    if (chance(g, 15) && (!upb_FieldDef_IsSubMessage(all[i]) || depth < g->max_depth)) set_field(g, msg, all[i], depth);
+    if (chance(g, 15) && (!upb_FieldDef_IsSubMessage(all[i]) || depth < g->max_depth))
+      set_field(g, msg, all[i], depth);
   upb_gfree(all);
 }
 
@@ -341,12 +365,12 @@ static void fill_plain(generator *g, upb_Message *msg, const upb_MessageDef *def
 
 static void fill(generator *g, upb_Message *msg, const upb_MessageDef *def, int depth) {
   switch (upb_MessageDef_WellKnownType(def)) {
-  case kUpb_WellKnown_Timestamp: fill_timestamp(g, msg, def); break;
-  case kUpb_WellKnown_Duration: fill_duration(g, msg, def); break;
-  case kUpb_WellKnown_FieldMask: fill_field_mask(g, msg, def); break;
-  case kUpb_WellKnown_Value: fill_value(g, msg, def, depth); break;
-  case kUpb_WellKnown_Any: fill_any(g, msg, def, depth); break;
-  default: fill_plain(g, msg, def, depth); break;
+    case kUpb_WellKnown_Timestamp: fill_timestamp(g, msg, def); break;
+    case kUpb_WellKnown_Duration: fill_duration(g, msg, def); break;
+    case kUpb_WellKnown_FieldMask: fill_field_mask(g, msg, def); break;
+    case kUpb_WellKnown_Value: fill_value(g, msg, def, depth); break;
+    case kUpb_WellKnown_Any: fill_any(g, msg, def, depth); break;
+    default: fill_plain(g, msg, def, depth); break;
   }
 }
 

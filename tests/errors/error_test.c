@@ -1,9 +1,9 @@
 /* What errors say: `error_test SET ERRORS_TXT`.
  *
- * The table gives texts with a caret under the expected byte, and messages that cannot be printed; code, offset, line,
- * column and path are compared. Then a document is cut at every byte: each cut is an error at the place of the cut, and
- * all memory under the arena comes back. Last, the depth limit from both sides, in both directions.
- * Depends on the public headers only.
+ * The table gives texts with a caret under the expected byte, and messages that cannot be printed; code,
+ * offset, line, column and path are compared. Then a document is cut at every byte: each cut is an error at
+ * the place of the cut, and all memory under the arena comes back. Last, the depth limit from both sides, in
+ * both directions. Depends on the public headers only.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,8 @@ typedef struct row {
   uint32_t text_line, column;
 } row;
 
-/* -- Reading the table ------------------------------------------------------------------------------------------ */
+/* -- Reading the table
+ * ------------------------------------------------------------------------------------------ */
 
 static bool is_caret(const char *line) {
   size_t blanks = strspn(line, " \t");
@@ -44,8 +45,8 @@ static bool starts_row(const char *line) {
   return strncmp(line, "== ", 3) == 0 || strncmp(line, "=> ", 3) == 0;
 }
 
-/* Appends a line of the table to the text, with <<hh>> undone. If `caret` characters into the line as written there is a
- * byte to mark (caret >= 0), its place is noted. */
+/* Appends a line of the table to the text, with <<hh>> undone. If `caret` characters into the line as written
+ * there is a byte to mark (caret >= 0), its place is noted. */
 static void add_line(row *r, const char *line, int caret) {
   size_t start = r->size;
   uint32_t column = 1;
@@ -102,7 +103,8 @@ static bool next_row(char **lines, size_t count, size_t *next, row *r) {
   return true;
 }
 
-/* -- Judging a row ---------------------------------------------------------------------------------------------- */
+/* -- Judging a row
+ * ---------------------------------------------------------------------------------------------- */
 
 static uint32_t decode_flags(const char *opts) {
   return (strstr(opts, "ignore_unknown") != NULL ? BJVM_DECODE_IGNORE_UNKNOWN : 0u) |
@@ -111,8 +113,7 @@ static uint32_t decode_flags(const char *opts) {
 
 static void judge(context *c, const row *r, bjvm_status status, const bjvm_error *e) {
   char what[640] = "";
-  if (status == BJVM_OK)
-    snprintf(what, sizeof what, "accepted");
+  if (status == BJVM_OK) snprintf(what, sizeof what, "accepted");
   else if (status != e->code)
     snprintf(what, sizeof what, "status %s, report %s", bjvm_status_name(status), bjvm_status_name(e->code));
   else if (strcmp(bjvm_status_name(status), r->status) != 0)
@@ -125,8 +126,7 @@ static void judge(context *c, const row *r, bjvm_status status, const bjvm_error
     snprintf(what, sizeof what, "line and column without a text: %u:%u", e->line, e->column);
   else if (strcmp(e->path, r->path) != 0)
     snprintf(what, sizeof what, "path is '%s', not '%s'", e->path, r->path);
-  else if (e->message[0] == 0)
-    snprintf(what, sizeof what, "no message");
+  else if (e->message[0] == 0) snprintf(what, sizeof what, "no message");
   if (what[0] == 0) {
     c->passed++;
     return;
@@ -186,7 +186,8 @@ static void run_table(context *c, const char *path) {
   free(data);
 }
 
-/* -- A document cut at every byte ------------------------------------------------------------------------------- */
+/* -- A document cut at every byte
+ * ------------------------------------------------------------------------------- */
 
 /* Counts what an arena has from it. */
 typedef struct counting_alloc {
@@ -207,34 +208,47 @@ static void *count_alloc(upb_alloc *alloc, void *old, size_t old_size, size_t si
   return realloc(old, size);
 }
 
-/* About 2 KB with every construct: nesting, escapes, raw UTF-8, numbers, all well-known types, Any with the type last. */
+/* About 2 KB with every construct: nesting, escapes, raw UTF-8, numbers, all well-known types, Any with the
+ * type last. */
 static const char document[] =
     "{\n"
     "  \"id\": -12.5e1,\n"
-    "  \"child\": {\"id\": \"7\", \"kids\": [{}, {\"id\": 1}, {\"kids\": [], \"by\": {\"a\": {}, \"b\\u00e9\\n\": "
+    "  \"child\": {\"id\": \"7\", \"kids\": [{}, {\"id\": 1}, {\"kids\": [], \"by\": {\"a\": {}, "
+    "\"b\\u00e9\\n\": "
     "{\"id\": 100e-2}}}]},\n"
-    "  \"st\": {\"null\": null, \"yes\": true, \"no\": false, \"number\": -1.25E+10, \"text\": \"na\xc3\xafve "
+    "  \"st\": {\"null\": null, \"yes\": true, \"no\": false, \"number\": -1.25E+10, \"text\": "
+    "\"na\xc3\xafve "
     "\xe6\xbc\xa2\xe5\xad\x97 \xf0\x9f\xa6\x8a \\ud83e\\udd8a \\\"q\\\" \\\\ \\/ \\b\\f\\n\\r\\t\",\n"
     "    \"list\": [1, 2.5, \"three\", [[]], {\"deep\": {\"er\": []}}, null, true]},\n"
-    "  \"val\": [0, -0.0, 123456789012345678, \"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"],\n"
-    "  \"any\": {\"any\": {\"@type\": \"type.googleapis.com/cases.v3.Wkt\", \"ts\": \"2001-02-03T04:05:06.789Z\", "
-    "\"du\": \"-1.5s\", \"fm\": \"fooBar,baz.quX\", \"em\": {}, \"nil\": null, \"wk\": true, \"wi\": 5, \"wu\": \"6\",\n"
-    "      \"wl\": \"-7\", \"wul\": 8, \"wf\": 0.1, \"wd\": \"-Infinity\", \"ws\": \"s\", \"wb\": \"aGVsbG8=\", "
+    "  \"val\": [0, -0.0, 123456789012345678, "
+    "\"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"],\n"
+    "  \"any\": {\"any\": {\"@type\": \"type.googleapis.com/cases.v3.Wkt\", \"ts\": "
+    "\"2001-02-03T04:05:06.789Z\", "
+    "\"du\": \"-1.5s\", \"fm\": \"fooBar,baz.quX\", \"em\": {}, \"nil\": null, \"wk\": true, \"wi\": 5, "
+    "\"wu\": \"6\",\n"
+    "      \"wl\": \"-7\", \"wul\": 8, \"wf\": 0.1, \"wd\": \"-Infinity\", \"ws\": \"s\", \"wb\": "
+    "\"aGVsbG8=\", "
     "\"val\": {\"a\": [1]}, \"lv\": [{}, 1], \"st\": {}, \"any\": {}},\n"
     "    \"kids\": [{\"id\": 3}], \"@type\": \"type.googleapis.com/cases.v3.Rec\"},\n"
-    "  \"by\": {\"\": {}, \"key\": {\"left\": {\"id\": 4, \"right\": {}}}, \"\xe6\xbc\xa2\": {\"st\": {\"x\": 0}}},\n"
-    "  \"kids\": [{\"id\": 1, \"child\": {\"id\": 2, \"child\": {\"id\": 3, \"child\": {\"id\": 4, \"kids\": [{\"by\": {\"x\": "
+    "  \"by\": {\"\": {}, \"key\": {\"left\": {\"id\": 4, \"right\": {}}}, \"\xe6\xbc\xa2\": {\"st\": "
+    "{\"x\": 0}}},\n"
+    "  \"kids\": [{\"id\": 1, \"child\": {\"id\": 2, \"child\": {\"id\": 3, \"child\": {\"id\": 4, \"kids\": "
+    "[{\"by\": {\"x\": "
     "{\"by\": {\"y\": {\"val\": null}}}}}]}}}}, {\"any\": {\"@type\": "
     "\"type.googleapis.com/google.protobuf.Duration\", \"value\": \"1.000000001s\"}},\n"
     "    {\"any\": {\"value\": \"2001-02-03T04:05:06+07:00\", \"@type\": "
     "\"type.googleapis.com/google.protobuf.Timestamp\"}},\n"
-    "    {\"any\": {\"@type\": \"type.googleapis.com/cases.v3.Rep\", \"i32\": [1, 20, -300], \"db\": [1e-7, \"NaN\", "
-    "2.2250738585072014e-308], \"raw\": [\"\", \"AAAA\", \"_-8\"], \"ok\": [true, false], \"color\": [\"RED\", 2, -1],\n"
+    "    {\"any\": {\"@type\": \"type.googleapis.com/cases.v3.Rep\", \"i32\": [1, 20, -300], \"db\": [1e-7, "
+    "\"NaN\", "
+    "2.2250738585072014e-308], \"raw\": [\"\", \"AAAA\", \"_-8\"], \"ok\": [true, false], \"color\": "
+    "[\"RED\", 2, -1],\n"
     "      \"str\": [\"\\u0000\", \"\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf0\x90\x80\x80\", "
-    "\"a long text without anything special that spans more than one vector of any kernel there is, to the end\"], "
+    "\"a long text without anything special that spans more than one vector of any kernel there is, to the "
+    "end\"], "
     "\"u64\": [18446744073709551615, \"0\"], \"sub\": [{\"sub\": [{\"sub\": []}, {}]}]}},\n"
     "    {\"st\": {\"a\": {\"b\": {\"c\": {\"d\": {\"e\": {\"f\": [1, [2, [3, [4, [5]]]]]}}}}}}}],\n"
-    "  \"right\": {\"val\": \"end\", \"kids\": [{\"id\": 2147483647}, {\"id\": \"-2147483648\"}, {\"id\": 0e999999999}]}\n"
+    "  \"right\": {\"val\": \"end\", \"kids\": [{\"id\": 2147483647}, {\"id\": \"-2147483648\"}, {\"id\": "
+    "0e999999999}]}\n"
     "}";
 
 static void cut_at(context *c, const bjvm_plan *plan, size_t size, size_t whole) {
@@ -250,8 +264,8 @@ static void cut_at(context *c, const bjvm_plan *plan, size_t size, size_t whole)
   free(text);
   upb_Arena_Free(arena);
   bool right = size == whole ? status == BJVM_OK : status == BJVM_TRUNCATED && error.offset == size;
-  /* A character of several bytes that is cut may also be told as bad UTF-8, at its first byte; what is left of a number may
-   * be another number, or none. */
+  /* A character of several bytes that is cut may also be told as bad UTF-8, at its first byte; what is left
+   * of a number may be another number, or none. */
   if (!right && status == BJVM_BAD_UTF8)
     right = ((unsigned char)document[size] & 0xc0) == 0x80 && size - error.offset < 4;
   if (!right && size < whole && (status == BJVM_NOT_INTEGER || status == BJVM_BAD_NUMBER))
@@ -263,7 +277,8 @@ static void cut_at(context *c, const bjvm_plan *plan, size_t size, size_t whole)
   c->failed++;
   size_t from = size < 20 ? 0 : size - 20;
   printf("FAIL cut at %zu, after ...%.*s: %s at %zu: %s; %zu blocks not freed\n", size, (int)(size - from),
-         document + from, bjvm_status_name(status), error.offset, status != BJVM_OK ? error.message : "", counting.live);
+         document + from, bjvm_status_name(status), error.offset, status != BJVM_OK ? error.message : "",
+         counting.live);
 }
 
 static void run_cuts(context *c) {
@@ -273,7 +288,8 @@ static void run_cuts(context *c) {
   for (size_t size = 0; size <= whole; size++) cut_at(c, plan, size, whole);
 }
 
-/* -- Depth ------------------------------------------------------------------------------------------------------ */
+/* -- Depth
+ * ------------------------------------------------------------------------------------------------------ */
 
 /* The shapes of nesting: what opens and closes a level, and what is innermost. A level may be two deep. */
 static const struct {
@@ -289,7 +305,8 @@ static const struct {
     {"cases.v3.Wkt", "{\"st\":", "{\"a\":", "{}", "}", "}", 1, 1, 0},
     {"cases.v3.T", "{\"nope\":", "[", "[]", "]", "}", 1, 1, BJVM_DECODE_IGNORE_UNKNOWN},
     {"cases.v3.T", "{\"nope\":", "{\"a\":", "{}", "}", "}", 1, 1, BJVM_DECODE_IGNORE_UNKNOWN},
-    {"cases.v3.Rec", "", "{\"any\":{\"@type\":\"type.googleapis.com/cases.v3.Rec\",\"child\":", "{}", "}}", "", 0, 2, 0},
+    {"cases.v3.Rec", "", "{\"any\":{\"@type\":\"type.googleapis.com/cases.v3.Rec\",\"child\":", "{}", "}}",
+     "", 0, 2, 0},
 };
 
 static char *build(size_t shape, size_t depth, size_t *size) {
@@ -304,8 +321,8 @@ static char *build(size_t shape, size_t depth, size_t *size) {
   return text;
 }
 
-static bjvm_status read_deep(context *c, const bjvm_plan *plan, size_t shape, size_t depth, uint32_t max_depth,
-                             upb_Message *msg, upb_Arena *arena, bjvm_error *error) {
+static bjvm_status read_deep(context *c, const bjvm_plan *plan, size_t shape, size_t depth,
+                             uint32_t max_depth, upb_Message *msg, upb_Arena *arena, bjvm_error *error) {
   size_t size;
   char *text = build(shape, depth, &size);
   bjvm_decode_options options = {.size = sizeof options,
@@ -324,14 +341,16 @@ static void expect(context *c, size_t shape, const char *what, bjvm_status got, 
     return;
   }
   c->failed++;
-  printf("FAIL depth, %s %s...: %s: %s, not %s\n", shapes[shape].type, shapes[shape].open, what, bjvm_status_name(got),
-         bjvm_status_name(want));
+  printf("FAIL depth, %s %s...: %s: %s, not %s\n", shapes[shape].type, shapes[shape].open, what,
+         bjvm_status_name(got), bjvm_status_name(want));
 }
 
 static bjvm_status print_deep(context *c, const bjvm_plan *plan, const upb_Message *msg, uint32_t max_depth,
                               upb_Arena *arena, bjvm_error *error) {
-  bjvm_encode_options options = {
-      .size = sizeof options, .max_depth = max_depth, .registry = bjvm_cache_registry(c->cache), .scratch = arena};
+  bjvm_encode_options options = {.size = sizeof options,
+                                 .max_depth = max_depth,
+                                 .registry = bjvm_cache_registry(c->cache),
+                                 .scratch = arena};
   bjvm_output output = bjvm_output_arena(arena);
   return bjvm_encode(plan, msg, &options, &output, error);
 }
@@ -345,12 +364,15 @@ static void run_shape(context *c, size_t shape) {
   size_t step = shapes[shape].per_level;
   size_t allowed = step == 2 ? 99 : 100; /* the deepest within the limit */
   upb_Message *msg = upb_Message_New(table, arena);
-  expect(c, shape, "reading at the limit", read_deep(c, plan, shape, allowed, 0, msg, arena, &error), BJVM_OK);
+  expect(c, shape, "reading at the limit", read_deep(c, plan, shape, allowed, 0, msg, arena, &error),
+         BJVM_OK);
   expect(c, shape, "printing at the limit", print_deep(c, plan, msg, 0, arena, &error), BJVM_OK);
   msg = upb_Message_New(table, arena);
-  expect(c, shape, "reading beyond", read_deep(c, plan, shape, allowed + step, 0, msg, arena, &error), BJVM_DEPTH);
+  expect(c, shape, "reading beyond", read_deep(c, plan, shape, allowed + step, 0, msg, arena, &error),
+         BJVM_DEPTH);
   msg = upb_Message_New(table, arena);
-  expect(c, shape, "reading 101 of 300", read_deep(c, plan, shape, allowed + step, 300, msg, arena, &error), BJVM_OK);
+  expect(c, shape, "reading 101 of 300", read_deep(c, plan, shape, allowed + step, 300, msg, arena, &error),
+         BJVM_OK);
   if (shapes[shape].flags != 0) { /* nothing is there to be printed */
     upb_Arena_Free(arena);
     return;
@@ -360,7 +382,8 @@ static void run_shape(context *c, size_t shape) {
   upb_Arena_Free(arena);
 }
 
-/* -- Limits, and what is missing in the options ----------------------------------------------------------------- */
+/* -- Limits, and what is missing in the options
+ * ----------------------------------------------------------------- */
 
 static const char any_text[] = "{\"any\":{\"n\":1,\"@type\":\"type.googleapis.com/cases.v3.Mini\"}}";
 
@@ -373,11 +396,16 @@ static const struct {
 } limits[] = {
     {"input as large as allowed", "cases.v3.T", "{\"i32\":1}", BJVM_OK, 0, 9, 0, 0, true, true, false},
     {"input too large", "cases.v3.T", "{\"i32\":1}", BJVM_INPUT_LIMIT, 0, 8, 0, 0, true, true, false},
-    {"as many elements as allowed", "cases.v3.Rep", "{\"i32\":[1,2],\"str\":[\"\"]}", BJVM_OK, 0, 0, 3, 0, true, true, false},
-    {"too many elements", "cases.v3.Rep", "{\"i32\":[1,2],\"str\":[\"\"]}", BJVM_ELEMENT_LIMIT, 0, 0, 2, 0, true, true, false},
-    {"too many entries", "cases.v3.Maps", "{\"kI32\":{\"1\":1,\"2\":2}}", BJVM_ELEMENT_LIMIT, 0, 0, 1, 0, true, true, false},
-    {"too much memory", "cases.v3.Rep", "{\"str\":[\"a text that takes more than the limit, in any case, a hundred "
-                                        "bytes are more than sixty-four\"]}", BJVM_ARENA_LIMIT, 0, 0, 0, 64, true, true, false},
+    {"as many elements as allowed", "cases.v3.Rep", "{\"i32\":[1,2],\"str\":[\"\"]}", BJVM_OK, 0, 0, 3, 0,
+     true, true, false},
+    {"too many elements", "cases.v3.Rep", "{\"i32\":[1,2],\"str\":[\"\"]}", BJVM_ELEMENT_LIMIT, 0, 0, 2, 0,
+     true, true, false},
+    {"too many entries", "cases.v3.Maps", "{\"kI32\":{\"1\":1,\"2\":2}}", BJVM_ELEMENT_LIMIT, 0, 0, 1, 0,
+     true, true, false},
+    {"too much memory", "cases.v3.Rep",
+     "{\"str\":[\"a text that takes more than the limit, in any case, a hundred "
+     "bytes are more than sixty-four\"]}",
+     BJVM_ARENA_LIMIT, 0, 0, 0, 64, true, true, false},
     {"Any with all it needs", "cases.v3.Wkt", any_text, BJVM_OK, 0, 0, 0, 0, true, true, false},
     {"Any without a registry", "cases.v3.Wkt", any_text, BJVM_NO_REGISTRY, 0, 0, 0, 0, false, true, false},
     {"Any without scratch", "cases.v3.Wkt", any_text, BJVM_SCRATCH, 0, 0, 0, 0, true, false, false},
@@ -404,7 +432,9 @@ static void run_limits(context *c) {
     bool right = got == limits[i].want && (got == BJVM_OK || error.code == got);
     c->passed += right;
     c->failed += !right;
-    if (!right) printf("FAIL %s: %s, not %s\n", limits[i].what, bjvm_status_name(got), bjvm_status_name(limits[i].want));
+    if (!right)
+      printf("FAIL %s: %s, not %s\n", limits[i].what, bjvm_status_name(got),
+             bjvm_status_name(limits[i].want));
     upb_Arena_Free(arena);
   }
 }
@@ -419,7 +449,8 @@ int main(int argc, char **argv) {
   run_table(&c, argv[2]);
   printf("table: %zu passed, %zu failed\n", c.passed, c.failed);
   run_cuts(&c);
-  printf("with cuts of a document of %zu bytes: %zu passed, %zu failed\n", sizeof document - 1, c.passed, c.failed);
+  printf("with cuts of a document of %zu bytes: %zu passed, %zu failed\n", sizeof document - 1, c.passed,
+         c.failed);
   for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) run_shape(&c, i);
   run_limits(&c);
   printf("%zu passed, %zu failed\n", c.passed, c.failed);

@@ -372,3 +372,436 @@ Test(decode, unknown_enum_names_leave_the_field_as_it_was) {
   }
   fixture_close(&f);
 }
+
+/* -- Frozen targets --------------------------------------------------------------------------------------------- */
+
+/* Where in the message the frozen part hangs: a path of field names ("": the message itself). */
+static void freeze_at(const fixture *f, const char *type, upb_Message *msg, const char *name) {
+  const upb_MessageDef *def = test_find_message(f->pool, type);
+  if (!*name) {
+    upb_Message_Freeze(msg, upb_MessageDef_MiniTable(def));
+    return;
+  }
+  const upb_FieldDef *field = upb_MessageDef_FindFieldByName(def, name);
+  cr_assert_not_null(field, "%s", name);
+  upb_MessageValue v = upb_Message_GetFieldByDef(msg, field);
+  const upb_MessageDef *sub = upb_FieldDef_MessageSubDef(field);
+  if (upb_FieldDef_IsMap(field)) {
+    const upb_MessageDef *value = upb_FieldDef_MessageSubDef(upb_MessageDef_FindFieldByNumber(sub, 2));
+    upb_Map_Freeze((upb_Map *)(uintptr_t)v.map_val, value ? upb_MessageDef_MiniTable(value) : NULL);
+  } else if (upb_FieldDef_IsRepeated(field)) {
+    upb_Array_Freeze((upb_Array *)(uintptr_t)v.array_val, sub ? upb_MessageDef_MiniTable(sub) : NULL);
+  } else {
+    upb_Message_Freeze((upb_Message *)(uintptr_t)v.msg_val, upb_MessageDef_MiniTable(sub));
+  }
+}
+
+Test(decode, frozen_targets_are_refused_and_stay_as_they_were) {
+  static const struct {
+    const char *type, *before, *frozen, *text;
+  } rows[] = {
+      {"cases.v3.T", "{\"i32\":1}", "", "{\"i32\":2}"},
+      {"cases.v3.T", "{\"i32\":1}", "", "{}"},
+      {"cases.v3.T", "{\"sub\":{\"i32\":1}}", "sub", "{\"sub\":{\"i32\":2}}"},
+      {"cases.v3.T", "{\"sub\":{\"i32\":1}}", "sub", "{\"sub\":{}}"},
+      {"cases.v3.Rep", "{\"i32\":[1]}", "i32", "{\"i32\":[2]}"},
+      {"cases.v3.Rep", "{\"str\":[\"a\"]}", "str", "{\"str\":[\"b\"]}"},
+      {"cases.v3.Rep", "{\"mini\":[{}]}", "mini", "{\"mini\":[{\"n\":1}]}"},
+      {"cases.v3.Maps", "{\"kI32\":{\"1\":1}}", "k_i32", "{\"kI32\":{\"2\":2}}"},
+      {"cases.v3.Maps", "{\"vMini\":{\"a\":{}}}", "v_mini", "{\"vMini\":{\"a\":{\"n\":1}}}"},
+      {"cases.v3.One", "{\"pm\":{\"n\":1}}", "pm", "{\"pm\":{\"n\":2}}"},
+      {"cases.v3.One", "{\"pdu\":\"1s\"}", "pdu", "{\"pdu\":\"2s\"}"},
+      {"cases.v3.One", "{\"pw\":1}", "pw", "{\"pw\":2}"},
+      {"cases.v3.One", "{\"pv\":1}", "pv", "{\"pv\":2}"},
+      {"cases.v3.Wkt", "{\"st\":{}}", "st", "{\"st\":{\"a\":1}}"},
+      {"cases.v3.Wkt", "{\"st\":{\"a\":1}}", "st", "{\"st\":{\"b\":1}}"},
+      {"cases.v3.Wkt", "{\"lv\":[]}", "lv", "{\"lv\":[1]}"},
+      {"cases.v3.Wkt", "{\"fm\":\"a\"}", "fm", "{\"fm\":\"b\"}"},
+      {"cases.v3.Wkt", "{\"any\":{}}", "any", "{\"any\":{\"@type\":\"t/cases.v3.Mini\"}}"},
+      {"google.protobuf.Value", "{}", "struct_value", "{\"a\":1}"},
+      {"google.protobuf.Value", "{\"b\":1}", "struct_value", "{\"a\":1}"},
+      {"google.protobuf.Value", "[]", "list_value", "[1]"},
+      {"google.protobuf.Value", "[2]", "list_value", "[1]"},
+      {"cases.v2.P2", "{\"grp\":{}}", "grp", "{\"grp\":{\"g\":1}}"},
+      {"cases.v2.P2", "{\"list\":[1]}", "list", "{\"list\":[1]}"},
+  };
+  static const uint32_t flags[] = {0, BJVM_DECODE_LAST_WINS};
+  fixture f = fixture_open();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t k = 0; k < 2; k++) {
+      bool clones = k == 1; /* last_wins keeps a copy: nothing frozen is changed, but the call may go on */
+      upb_Message *msg = fixture_read_ok(&f, rows[i].type, rows[i].before);
+      freeze_at(&f, rows[i].type, msg, rows[i].frozen);
+      bjvm_status s = fixture_merge(&f, rows[i].type, rows[i].text, flags[k], msg);
+      cr_expect(s == BJVM_FROZEN || clones, "%s, %s frozen, + %s: %s", rows[i].before, rows[i].frozen, rows[i].text,
+                bjvm_status_name(s));
+      if (s == BJVM_OK) continue;
+      const char *got = fixture_json(&f, rows[i].type, msg);
+      cr_expect_str_eq(got, rows[i].before, "%s, %s frozen, + %s (flags %u): now %s", rows[i].before, rows[i].frozen,
+                       rows[i].text, flags[k], got);
+    }
+  }
+  fixture_close(&f);
+}
+
+/* -- Limits ------------------------------------------------------------------------------------------------------- */
+
+static bjvm_status decode_with(const fixture *f, const char *type, const char *json, bjvm_decode_options options,
+                               bjvm_error *error) {
+  return bjvm_decode(fixture_plan(f, type), json, strlen(json), fixture_new(f, type), f->arena, &options, error);
+}
+
+Test(decode, input_limit) {
+  fixture f = fixture_open();
+  bjvm_decode_options options = fixture_decode_options(&f, 0);
+  options.max_input = 7;
+  cr_assert_eq(decode_with(&f, "cases.v3.Mini", "{\"n\":1}", options, NULL), BJVM_OK);
+  cr_assert_eq(decode_with(&f, "cases.v3.Mini", "{\"n\":1} ", options, NULL), BJVM_INPUT_LIMIT);
+  fixture_close(&f);
+}
+
+/* Each row has exactly `count` elements and entries in all. */
+Test(decode, element_limit) {
+  static const struct {
+    const char *type, *json;
+    size_t count;
+  } rows[] = {
+      {"cases.v3.Rep", "{\"i32\":[1,2,3]}", 3},
+      {"cases.v3.Rep", "{\"i32\":[1],\"str\":[\"a\"],\"mini\":[{}]}", 3},
+      {"cases.v3.Rep", "{\"sub\":[{\"i32\":[1]},{\"i32\":[2]}]}", 4},
+      {"cases.v3.Maps", "{\"kI32\":{\"1\":1,\"2\":2}}", 2},
+      {"cases.v3.Maps", "{\"vMini\":{\"a\":{},\"b\":{}}}", 2},
+      {"google.protobuf.Value", "{\"a\":[1,2],\"b\":{}}", 4},
+      {"cases.v3.Wkt", "{\"fm\":\"a,b,c\"}", 3},
+      {"cases.v3.Wkt", "{\"any\":{\"@type\":\"t/cases.v3.Rep\",\"i32\":[1,2]}}", 2},
+  };
+  fixture f = fixture_open();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t limit = 1; limit <= rows[i].count + 1; limit++) {
+      bjvm_decode_options options = fixture_decode_options(&f, 0);
+      bjvm_error error = {0};
+      options.max_elements = limit;
+      bjvm_status s = decode_with(&f, rows[i].type, rows[i].json, options, &error);
+      cr_expect_eq(s, limit < rows[i].count ? BJVM_ELEMENT_LIMIT : BJVM_OK, "%s, limit %zu: %s", rows[i].json, limit,
+                   bjvm_status_name(s));
+      if (s != BJVM_OK) cr_expect(error.offset > 0 && error.offset < strlen(rows[i].json), "%s: %zu", rows[i].json, error.offset);
+    }
+  }
+  fixture_close(&f);
+}
+
+/* Whatever the limit, the message stays one that can be printed, written as binary and compared. */
+Test(decode, memory_limit_leaves_a_valid_message) {
+  static const sample more[] = {
+      {"cases.v2.P2", "{\"[cases.v2.ext_msg]\":{\"name\":\"abc\",\"list\":[1,2,3]},\"[cases.v2.Scope.scoped_list]\":[{\"o\":1}],"
+                      "\"[cases.v2.ext_du]\":\"1s\",\"[cases.v2.extbox]\":{\"b\":1}}"},
+      {"cases.v3.WktRep", "{\"val\":[{\"a\":[1]},null],\"ws\":[\"x\"],\"any\":[{\"@type\":\"t/cases.v3.T\",\"str\":\"s\"}]}"},
+  };
+  fixture f = fixture_open();
+  for (size_t i = 0; i < SAMPLES + 2; i++) {
+    const sample *row = i < SAMPLES ? &samples[i] : &more[i - SAMPLES];
+    bool done = false;
+    for (size_t limit = 1; !done && limit < 20000; limit++) {
+      bjvm_decode_options options = fixture_decode_options(&f, 0);
+      upb_Message *msg = fixture_new(&f, row->type);
+      options.max_memory = limit;
+      bjvm_error error = {0};
+      bjvm_status s = bjvm_decode(fixture_plan(&f, row->type), row->json, strlen(row->json), msg, f.arena, &options, &error);
+      done = s == BJVM_OK;
+      cr_assert(done || s == BJVM_ARENA_LIMIT, "%s, limit %zu: %s %s", row->json, limit, bjvm_status_name(s), error.message);
+      char *data;
+      size_t size;
+      const upb_MiniTable *table = bjvm_plan_table(fixture_plan(&f, row->type));
+      cr_assert_eq(upb_Encode(msg, table, 0, f.arena, &data, &size), kUpb_EncodeStatus_Ok);
+      bjvm_output out = bjvm_output_arena(f.arena);
+      bjvm_encode_options print = fixture_encode_options(&f, 0);
+      bjvm_encode(fixture_plan(&f, row->type), msg, &print, &out, NULL); /* an unfinished Value has no form */
+    }
+    cr_assert(done, "%s", row->json);
+  }
+  fixture_close(&f);
+}
+
+/* -- Depth -------------------------------------------------------------------------------------------------------- */
+
+/* JSON of `depth` objects and arrays inside one another. Frees with free. */
+typedef struct nest {
+  const char *type;
+  const char *open;  /* one level (two where it opens two) */
+  const char *inner; /* the innermost value */
+  const char *close;
+  unsigned levels; /* that `open` adds */
+} nest;
+
+static const nest nests[] = {
+    {"cases.v3.Rec", "{\"child\":", "{}", "}", 1},
+    {"cases.v3.Rec", "{\"kids\":[", "{}", "]}", 2},
+    {"cases.v3.Rec", "{\"by\":{\"k\":", "{}", "}}", 2},
+    {"cases.v3.Rec", "{\"left\":", "{}", "}", 1},
+    {"google.protobuf.Value", "[", "[]", "]", 1},
+    {"google.protobuf.Value", "{\"a\":", "{}", "}", 1},
+    {"google.protobuf.ListValue", "[", "[]", "]", 1},
+    {"google.protobuf.Struct", "{\"a\":", "{}", "}", 1},
+    {"google.protobuf.Any", "{\"@type\":\"t/google.protobuf.Any\",\"value\":", "{}", "}", 1},
+    {"cases.v3.Maps", "{\"vDeep\":{\"1\":", "{}", "}}", 2},
+    {"cases.v2.P2", "{\"[cases.v2.ext_msg]\":", "{}", "}", 1},
+};
+enum { NESTS = sizeof nests / sizeof *nests };
+
+static char *nested(const nest *n, unsigned times) {
+  size_t a = strlen(n->open), b = strlen(n->close), c = strlen(n->inner);
+  char *json = (char *)malloc((a + b) * times + c + 1);
+  char *p = json;
+  for (unsigned i = 0; i < times; i++, p += a) memcpy(p, n->open, a);
+  memcpy(p, n->inner, c);
+  p += c;
+  for (unsigned i = 0; i < times; i++, p += b) memcpy(p, n->close, b);
+  *p = 0;
+  return json;
+}
+
+/* At the limit it reads and prints, one level more and neither does. */
+static void check_depth(const nest *n, uint32_t max_depth) {
+  fixture f = fixture_open();
+  bjvm_cache_set_max_depth(f.cache, max_depth ? max_depth : BJVM_DEFAULT_MAX_DEPTH);
+  uint32_t limit = max_depth ? max_depth : BJVM_DEFAULT_MAX_DEPTH;
+  bool empty_any = strcmp(n->type, "google.protobuf.Any") == 0;
+  unsigned times = (limit - !empty_any) / n->levels; /* an empty Any opens no level: it is told from its first member */
+  bjvm_decode_options in = fixture_decode_options(&f, 0);
+  bjvm_encode_options out_options = fixture_encode_options(&f, 0);
+  in.max_depth = out_options.max_depth = max_depth;
+  char *json = nested(n, times);
+  upb_Message *msg = fixture_new(&f, n->type);
+  bjvm_error error = {0};
+  const bjvm_plan *plan = fixture_plan(&f, n->type);
+  bjvm_status s = bjvm_decode(plan, json, strlen(json), msg, f.arena, &in, &error);
+  cr_assert_eq(s, BJVM_OK, "%s x %u: %s %s", n->open, times, bjvm_status_name(s), error.message);
+  bjvm_output out = bjvm_output_heap();
+  s = bjvm_encode(plan, msg, &out_options, &out, &error);
+  cr_assert_eq(s, BJVM_OK, "%s x %u: %s", n->open, times, error.message);
+  cr_assert(out.size == strlen(json) && memcmp(out.data, json, out.size) == 0);
+  bjvm_output_free(&out);
+  free(json);
+
+  json = nested(n, times + 1);
+  s = bjvm_decode(plan, json, strlen(json), fixture_new(&f, n->type), f.arena, &in, &error);
+  cr_assert_eq(s, BJVM_DEPTH, "%s x %u: %s", n->open, times + 1, bjvm_status_name(s));
+  in.max_depth = limit + n->levels;
+  upb_Message *deeper = fixture_new(&f, n->type);
+  bjvm_cache_set_max_depth(f.cache, limit + n->levels);
+  s = bjvm_decode(plan, json, strlen(json), deeper, f.arena, &in, &error);
+  cr_assert_eq(s, BJVM_OK, "%s x %u with a higher limit: %s", n->open, times + 1, error.message);
+  out = bjvm_output_heap();
+  s = bjvm_encode(plan, deeper, &out_options, &out, &error);
+  cr_assert_eq(s, BJVM_DEPTH, "%s x %u: %s", n->open, times + 1, bjvm_status_name(s));
+  cr_assert_eq(out.size, 0);
+  bjvm_output_free(&out);
+  free(json);
+  fixture_close(&f);
+}
+
+Test(decode, depth_limit_both_ways) {
+  static const uint32_t limits[] = {0, 2, 3, 10, 99, 100, 101, 250};
+  for (size_t i = 0; i < NESTS; i++) {
+    for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) check_depth(&nests[i], limits[k]);
+  }
+}
+
+Test(decode, ten_thousand_levels) {
+  for (size_t i = 0; i < NESTS; i++) {
+    if (strstr(nests[i].type, "Any")) continue; /* each Any holds a copy of what is inside: quadratic by nature */
+    check_depth(&nests[i], 10000);
+  }
+}
+
+Test(decode, skipped_values_count_too) {
+  fixture f = fixture_open();
+  char json[1024];
+  for (unsigned levels = 98; levels <= 100; levels++) {
+    size_t n = (size_t)snprintf(json, sizeof json, "{\"nope\":");
+    for (unsigned i = 0; i < levels; i++) json[n++] = '[';
+    for (unsigned i = 0; i < levels; i++) json[n++] = ']';
+    json[n++] = '}';
+    json[n] = 0;
+    bjvm_status s = decode_with(&f, "cases.v3.Mini", json, fixture_decode_options(&f, BJVM_DECODE_IGNORE_UNKNOWN), NULL);
+    cr_assert_eq(s, levels < 100 ? BJVM_OK : BJVM_DEPTH, "%u: %s", levels, bjvm_status_name(s));
+  }
+  fixture_close(&f);
+}
+
+Test(decode, great_depth_needs_scratch) {
+  fixture f = fixture_open();
+  bjvm_decode_options options = {.size = sizeof options, .max_depth = 101};
+  cr_assert_eq(decode_with(&f, "cases.v3.Mini", "{}", options, NULL), BJVM_SCRATCH);
+  options.scratch = f.scratch;
+  cr_assert_eq(decode_with(&f, "cases.v3.Mini", "{}", options, NULL), BJVM_OK);
+  options.max_depth = UINT32_MAX;
+  bjvm_status s = decode_with(&f, "cases.v3.Mini", "{}", options, NULL);
+  cr_assert_neq(s, BJVM_OK, "%s", bjvm_status_name(s));
+  fixture_close(&f);
+}
+
+/* An older caller's struct is shorter; what is behind its size counts as 0. */
+Test(decode, options_end_at_their_size) {
+  fixture f = fixture_open();
+  bjvm_decode_options options = {.size = offsetof(bjvm_decode_options, max_input), .max_input = 1};
+  cr_assert_eq(decode_with(&f, "cases.v3.Mini", "{}", options, NULL), BJVM_OK);
+  options.size = sizeof options;
+  cr_assert_eq(decode_with(&f, "cases.v3.Mini", "{}", options, NULL), BJVM_INPUT_LIMIT);
+  options.size = sizeof options + 100; /* a newer caller's */
+  options.max_input = 2;
+  cr_assert_eq(decode_with(&f, "cases.v3.Mini", "{}", options, NULL), BJVM_OK);
+  fixture_close(&f);
+}
+
+/* -- Schemas of unusual shape ------------------------------------------------------------------------------------- */
+
+enum { WIDE = 500 };
+
+/* message Wide { int32 field_1 = 1; ... every third repeated string; Wide again = 501; oneof of fields 600 to 799 } */
+static void add_wide(google_protobuf_FileDescriptorProto *file, upb_Arena *arena) {
+  google_protobuf_DescriptorProto *m = fixture_message(file, "Wide", arena);
+  char name[32];
+  for (int i = 1; i <= WIDE; i++) {
+    snprintf(name, sizeof name, "field_%d", i);
+    bool text = i % 3 == 0;
+    fixture_field(m, name, i, text ? google_protobuf_FieldDescriptorProto_TYPE_STRING : google_protobuf_FieldDescriptorProto_TYPE_INT32,
+                  text, NULL, arena);
+  }
+  fixture_field(m, "again", WIDE + 1, google_protobuf_FieldDescriptorProto_TYPE_MESSAGE, false, ".g.Wide", arena);
+  google_protobuf_OneofDescriptorProto *o = google_protobuf_DescriptorProto_add_oneof_decl(m, arena);
+  google_protobuf_OneofDescriptorProto_set_name(o, fixture_text(arena, "which"));
+  for (int i = 600; i < 800; i++) {
+    snprintf(name, sizeof name, "one_%d", i);
+    google_protobuf_FieldDescriptorProto_set_oneof_index(
+        fixture_field(m, name, i, google_protobuf_FieldDescriptorProto_TYPE_INT32, false, NULL, arena), 0);
+  }
+}
+
+Test(decode, a_message_of_five_hundred_fields) {
+  fixture f = fixture_made(add_wide);
+  char *json = (char *)malloc(200000);
+  for (int nested_too = 0; nested_too < 2; nested_too++) {
+    size_t n = 0;
+    for (int level = 0; level <= nested_too; level++) {
+      n += (size_t)sprintf(json + n, level ? ",\"again\":{" : "{");
+      for (int i = 1; i <= WIDE; i++) {
+        n += (size_t)sprintf(json + n, i % 3 ? "%s\"field%d\":%d" : "%s\"field%d\":[\"%d\"]", i > 1 ? "," : "", i, i * 7);
+      }
+    }
+    for (int level = 0; level <= nested_too; level++) json[n++] = '}';
+    json[n] = 0;
+    upb_Message *msg = fixture_read_ok(&f, "g.Wide", json);
+    cr_assert_str_eq(fixture_json(&f, "g.Wide", msg), json);
+  }
+  /* each field twice, first behind the other, then with everything between */
+  for (int i = 1; i <= WIDE; i += 13) {
+    for (int far = 0; far < 2; far++) {
+      size_t n = (size_t)sprintf(json, i % 3 ? "{\"field%d\":1" : "{\"field%d\":[]", i);
+      for (int k = 1; far && k <= WIDE; k++) {
+        if (k != i && k % 3) n += (size_t)sprintf(json + n, ",\"field_%d\":1", k);
+      }
+      size_t at = n + 1;
+      sprintf(json + n, i % 3 ? ",\"field_%d\":1}" : ",\"field_%d\":[]}", i);
+      bjvm_error error = {0};
+      cr_assert_eq(decode_with(&f, "g.Wide", json, fixture_decode_options(&f, 0), &error), BJVM_DUPLICATE_FIELD, "field %d", i);
+      cr_assert_eq(error.offset, at);
+      cr_assert_eq(decode_with(&f, "g.Wide", json, fixture_decode_options(&f, BJVM_DECODE_LAST_WINS), &error), BJVM_OK);
+    }
+  }
+  free(json);
+  fixture_close(&f);
+}
+
+Test(decode, members_of_a_wide_oneof) {
+  fixture f = fixture_made(add_wide);
+  char json[200];
+  for (int a = 600; a < 800; a += 3) {
+    for (int b = 600; b < 800; b += 7) {
+      if (a == b) continue;
+      snprintf(json, sizeof json, "{\"one_%d\":1,\"one_%d\":2}", a, b);
+      cr_assert_eq(decode_with(&f, "g.Wide", json, fixture_decode_options(&f, 0), NULL), BJVM_DUPLICATE_ONEOF, "%s", json);
+      snprintf(json, sizeof json, "{\"one_%d\":null,\"one_%d\":2}", a, b);
+      cr_assert_eq(decode_with(&f, "g.Wide", json, fixture_decode_options(&f, 0), NULL), BJVM_OK, "%s", json);
+    }
+  }
+  /* a null of another member is no excuse, wherever its bit falls */
+  for (int a = 600; a < 799; a++) {
+    snprintf(json, sizeof json, "{\"one_%d\":null,\"one_600\":1,\"one_799\":2}", a == 600 ? 700 : a);
+    cr_expect_eq(decode_with(&f, "g.Wide", json, fixture_decode_options(&f, 0), NULL), BJVM_DUPLICATE_ONEOF, "%s", json);
+  }
+  fixture_close(&f);
+}
+
+/* Wide messages inside one another take the room of frames: fewer levels than the limit without scratch, all with it. */
+Test(decode, wide_messages_deep_down) {
+  fixture f = fixture_made(add_wide);
+  nest n = {"g.Wide", "{\"again\":", "{\"field499\":1}", "}", 1};
+  char *json = nested(&n, 99);
+  bjvm_decode_options options = {.size = sizeof options};
+  cr_assert_eq(decode_with(&f, "g.Wide", json, options, NULL), BJVM_SCRATCH);
+  options.scratch = f.scratch;
+  cr_assert_eq(decode_with(&f, "g.Wide", json, options, NULL), BJVM_OK);
+  free(json);
+  json = nested(&n, 100);
+  cr_assert_eq(decode_with(&f, "g.Wide", json, options, NULL), BJVM_DEPTH);
+  free(json);
+  fixture_close(&f);
+}
+
+/* message A { B b = 1; int32 n = 2; repeated B list = 3; }  message B { A a = 1; map<string, A> ... } */
+static void add_mutual(google_protobuf_FileDescriptorProto *file, upb_Arena *arena) {
+  google_protobuf_DescriptorProto *a = fixture_message(file, "A", arena);
+  fixture_field(a, "b", 1, google_protobuf_FieldDescriptorProto_TYPE_MESSAGE, false, ".g.B", arena);
+  fixture_field(a, "n", 2, google_protobuf_FieldDescriptorProto_TYPE_INT32, false, NULL, arena);
+  fixture_field(a, "list", 3, google_protobuf_FieldDescriptorProto_TYPE_MESSAGE, true, ".g.B", arena);
+  google_protobuf_DescriptorProto *b = fixture_message(file, "B", arena);
+  fixture_field(b, "a", 1, google_protobuf_FieldDescriptorProto_TYPE_MESSAGE, false, ".g.A", arena);
+}
+
+Test(decode, a_type_is_compiled_when_a_text_has_it) {
+  fixture f = fixture_made(add_mutual);
+  const upb_MessageDef *a = test_find_message(f.pool, "g.A");
+  const upb_MessageDef *b = test_find_message(f.pool, "g.B");
+  fixture_plan(&f, "g.A");
+  cr_assert(bjvm_cache_has(f.cache, a) && !bjvm_cache_has(f.cache, b));
+  fixture_read_ok(&f, "g.A", "{\"n\":1,\"b\":null,\"list\":null}");
+  cr_assert_not(bjvm_cache_has(f.cache, b), "no B was in the text");
+  upb_Message *msg = fixture_read_ok(&f, "g.A", "{\"list\":[{\"a\":{\"b\":{\"a\":{\"n\":3}}}}]}");
+  cr_assert(bjvm_cache_has(f.cache, b));
+  cr_assert_eq(bjvm_cache_size(f.cache), 2);
+  cr_assert_str_eq(fixture_json(&f, "g.A", msg), "{\"list\":[{\"a\":{\"b\":{\"a\":{\"n\":3}}}}]}");
+  fixture_close(&f);
+}
+
+/* message S { F f = 1; }  enum F { 0, 1, 2147483647, -5 } */
+static void add_sparse(google_protobuf_FileDescriptorProto *file, upb_Arena *arena) {
+  static const struct {
+    const char *name;
+    int32_t number;
+  } values[] = {{"F_ZERO", 0}, {"F_ONE", 1}, {"F_MAX", 2147483647}, {"F_MINUS", -5}};
+  google_protobuf_EnumDescriptorProto *e = google_protobuf_FileDescriptorProto_add_enum_type(file, arena);
+  google_protobuf_EnumDescriptorProto_set_name(e, fixture_text(arena, "F"));
+  for (size_t i = 0; i < 4; i++) {
+    google_protobuf_EnumValueDescriptorProto *v = google_protobuf_EnumDescriptorProto_add_value(e, arena);
+    google_protobuf_EnumValueDescriptorProto_set_name(v, fixture_text(arena, values[i].name));
+    google_protobuf_EnumValueDescriptorProto_set_number(v, values[i].number);
+  }
+  google_protobuf_DescriptorProto *m = fixture_message(file, "S", arena);
+  fixture_field(m, "f", 1, google_protobuf_FieldDescriptorProto_TYPE_ENUM, false, ".g.F", arena);
+}
+
+Test(decode, a_sparse_enum_takes_bytes) {
+  fixture f = fixture_made(add_sparse);
+  const upb_MessageDef *def = test_find_message(f.pool, "g.S");
+  const void *data;
+  size_t size;
+  cr_assert_eq(bjvm_compile(&def, 1, 0, f.arena, &data, &size, NULL), BJVM_OK);
+  cr_assert_lt(size, 1024, "%zu bytes", size);
+  static const char *const texts[] = {"{\"f\":\"F_ONE\"}", "{\"f\":\"F_MAX\"}", "{\"f\":\"F_MINUS\"}", "{\"f\":2}", "{\"f\":-2147483648}",
+                                      "{\"f\":2147483646}"};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    cr_assert_str_eq(fixture_json(&f, "g.S", fixture_read_ok(&f, "g.S", texts[i])), texts[i]);
+  }
+  fixture_close(&f);
+}
