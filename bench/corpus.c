@@ -54,7 +54,8 @@ void bench_schema_load(bench_schema *schema, const char *path) {
       google_protobuf_FileDescriptorSet_parse(schema->set.data, schema->set.size, arena);
   if (set == NULL) bench_die("not a FileDescriptorSet", path);
   size_t count;
-  const google_protobuf_FileDescriptorProto *const *files = google_protobuf_FileDescriptorSet_file(set, &count);
+  const google_protobuf_FileDescriptorProto *const *files =
+      google_protobuf_FileDescriptorSet_file(set, &count);
   for (size_t i = 0; i < count; i++) {
     upb_Status status;
     upb_Status_Clear(&status);
@@ -125,7 +126,10 @@ static upb_MessageValue prose(maker *m, int64_t lo, int64_t hi) {
   size_t size = (size_t)range(m, lo, hi);
   for (size_t i = 0; i < size; i++) {
     int64_t dice = range(m, 0, 35);
-    text[i] = dice < 26 ? (char)('a' + dice) : dice < 33 ? ' ' : dice == 33 ? '.' : (char)('A' + range(m, 0, 25));
+    text[i] = dice < 26    ? (char)('a' + dice)
+              : dice < 33  ? ' '
+              : dice == 33 ? '.'
+                           : (char)('A' + range(m, 0, 25));
   }
   return string_value(m, text, size);
 }
@@ -209,7 +213,9 @@ static void set(maker *m, node n, const upb_FieldDef *f, upb_MessageValue value)
   if (!upb_Message_SetFieldByDef(n.msg, f, value, m->arena)) bench_die("out of memory", "corpus");
 }
 
-static void put(maker *m, node n, const char *name, upb_MessageValue value) { set(m, n, field(n, name), value); }
+static void put(maker *m, node n, const char *name, upb_MessageValue value) {
+  set(m, n, field(n, name), value);
+}
 
 static void put_int32(maker *m, node n, const char *name, int64_t lo, int64_t hi) {
   put(m, n, name, (upb_MessageValue){.int32_val = (int32_t)range(m, lo, hi)});
@@ -245,10 +251,8 @@ static void insert(maker *m, node n, const upb_FieldDef *f, upb_MessageValue key
 
 static node insert_node(maker *m, node n, const char *name, upb_MessageValue key) {
   const upb_FieldDef *f = field(n, name);
-  node value = new_node(m, upb_MessageDef_FindFieldByNumber(upb_FieldDef_MessageSubDef(f), 2) == NULL
-                               ? n.def
-                               : upb_FieldDef_MessageSubDef(
-                                     upb_MessageDef_FindFieldByNumber(upb_FieldDef_MessageSubDef(f), 2)));
+  const upb_FieldDef *value_field = upb_MessageDef_FindFieldByNumber(upb_FieldDef_MessageSubDef(f), 2);
+  node value = new_node(m, upb_FieldDef_MessageSubDef(value_field));
   insert(m, n, f, key, (upb_MessageValue){.msg_val = value.msg});
   return value;
 }
@@ -294,10 +298,8 @@ static void fill_scalars(maker *m, node n) {
 static upb_MessageValue single(maker *m, const upb_FieldDef *f) {
   if (!upb_FieldDef_IsSubMessage(f)) return scalar(m, f);
   node n = new_node(m, upb_FieldDef_MessageSubDef(f));
-  if (upb_MessageDef_WellKnownType(n.def) == kUpb_WellKnown_Timestamp)
-    fill_time(m, n, 3);
-  else
-    fill_scalars(m, n);
+  if (upb_MessageDef_WellKnownType(n.def) == kUpb_WellKnown_Timestamp) fill_time(m, n, 3);
+  else fill_scalars(m, n);
   return (upb_MessageValue){.msg_val = n.msg};
 }
 
@@ -363,7 +365,8 @@ static void fill_complex(maker *m, node n) {
 
 static void fill_repeated(maker *m, node n) {
   for (int64_t i = range(m, 50, 200); i > 0; i--)
-    append(m, n, field(n, "numbers"), (upb_MessageValue){.int32_val = (int32_t)(uint32_t)draw(m) >> range(m, 0, 20)});
+    append(m, n, field(n, "numbers"),
+           (upb_MessageValue){.int32_val = (int32_t)(uint32_t)draw(m) >> range(m, 0, 20)});
   for (int64_t i = range(m, 50, 200); i > 0; i--) append(m, n, field(n, "words"), word(m, 3, 17));
   for (int64_t i = range(m, 10, 30); i > 0; i--) {
     node item = append_node(m, n, "items");
@@ -477,7 +480,9 @@ static void fill_value(maker *m, node n, int depth) {
   switch (range(m, 0, depth > 0 ? 6 : 4)) {
     case 0:
     case 1: put(m, n, "string_value", word(m, 4, 20)); break;
-    case 2: put(m, n, "number_value", (upb_MessageValue){.double_val = (double)range(m, 0, 9999999) / 100}); break;
+    case 2:
+      put(m, n, "number_value", (upb_MessageValue){.double_val = (double)range(m, 0, 9999999) / 100});
+      break;
     case 3: put(m, n, "bool_value", (upb_MessageValue){.bool_val = coin(m)}); break;
     case 4: put(m, n, "null_value", (upb_MessageValue){.int32_val = 0}); break;
     case 5: fill_struct_members(m, put_node(m, n, "struct_value"), 2, 5, depth - 1); break;
@@ -489,7 +494,8 @@ static void fill_value(maker *m, node n, int depth) {
 }
 
 static void fill_struct_members(maker *m, node n, int64_t lo, int64_t hi, int depth) {
-  for (int64_t i = range(m, lo, hi); i > 0; i--) fill_value(m, insert_node(m, n, "fields", word(m, 4, 12)), depth);
+  for (int64_t i = range(m, lo, hi); i > 0; i--)
+    fill_value(m, insert_node(m, n, "fields", word(m, 4, 12)), depth);
 }
 
 static void fill_struct(maker *m, node n) { fill_struct_members(m, n, 3, 15, 2); }
@@ -497,8 +503,8 @@ static void fill_struct(maker *m, node n) { fill_struct_members(m, n, 3, 15, 2);
 /* The schema itself: protobuf's own files and the corpus. */
 static void fill_descriptor(maker *m, node n) {
   const upb_ExtensionRegistry *extensions = upb_DefPool_ExtensionRegistry(m->schema->pool);
-  if (upb_Decode(m->schema->set.data, m->schema->set.size, n.msg, upb_MessageDef_MiniTable(n.def), extensions, 0,
-                 m->arena) != kUpb_DecodeStatus_Ok)
+  if (upb_Decode(m->schema->set.data, m->schema->set.size, n.msg, upb_MessageDef_MiniTable(n.def), extensions,
+                 0, m->arena) != kUpb_DecodeStatus_Ok)
     bench_die("cannot parse", "the descriptor set");
 }
 
@@ -545,7 +551,8 @@ void bench_case_make(bench_case *bcase, size_t index, const bench_schema *schema
   bcase->messages = calloc(s->count, sizeof *bcase->messages);
   bcase->json = calloc(s->count, sizeof *bcase->json);
   bcase->binary = calloc(s->count, sizeof *bcase->binary);
-  if (!bcase->arena || !bcase->messages || !bcase->json || !bcase->binary) bench_die("out of memory", s->name);
+  if (!bcase->arena || !bcase->messages || !bcase->json || !bcase->binary)
+    bench_die("out of memory", s->name);
   maker m = {seed_of(s->name), schema, bcase->arena};
   for (size_t i = 0; i < s->count; i++) {
     node n = new_node(&m, bcase->def);

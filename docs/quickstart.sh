@@ -13,7 +13,8 @@ set_up_build build '' '-Dtests=false' || die "configuring failed"
 build_all build || die "the build failed; all of it is in build/build.log"
 [ -x "$root/build/planc/planc" ] || die "build/planc/planc was not built"
 
-# A descriptor set of every .proto file that came with upb and that the protoc at hand can read.
+# A descriptor set of every .proto file that came with upb and that the protoc at hand can read; comments and places in
+# the source too, so that the JSON is a large one.
 protos=$(proto_dir)
 out=$root/build/quickstart
 mkdir -p "$out"
@@ -28,7 +29,7 @@ for file in $(cd "$protos" && find google/protobuf -name '*.proto' | sort); do
 done
 [ -z "$skipped" ] || say "skipped, $(protoc --version) cannot read them:$skipped"
 # shellcheck disable=SC2086 # a list of file names without spaces
-protoc -I "$protos" --include_imports --descriptor_set_out="$out/schema.binpb" $files
+protoc -I "$protos" --include_imports --include_source_info --descriptor_set_out="$out/schema.binpb" $files
 
 say "running build/docs/quickstart"
 [ -x "$root/build/docs/quickstart" ] || die "build/docs/quickstart was not built"

@@ -5,14 +5,13 @@
  */
 #include "decode.h"
 #include "error.h"
+#include "short_string.h"
 
 enum { MAX_DEPTH = 1000000 }; /* frames of 64 bytes: beyond this an option is a mistake */
 
 /* -- The window -------------------------------------------------------------------------------------------------------- */
 
 static void open_window(bjvmi_decoder *vm, bool padded) {
-  vm->window = vm->json;
-  vm->window_at = 0;
   vm->end = vm->json + vm->size;
   vm->safe = vm->size >= BJVMI_DECODE_PAD ? (uintptr_t)(vm->end - BJVMI_DECODE_PAD) : 0;
   if (padded) vm->safe = UINTPTR_MAX;
@@ -23,8 +22,7 @@ const char *bjvmi_decode_refill(bjvmi_decoder *vm, const char *p) {
   size_t at = bjvmi_decode_offset(vm, p);
   memcpy(vm->tail, p, left);
   memset(vm->tail + left, 0, sizeof vm->tail - left);
-  vm->window = vm->tail;
-  vm->window_at = at;
+  vm->tail_at = at;
   vm->end = vm->tail + left;
   vm->safe = UINTPTR_MAX;
   return vm->tail;
@@ -63,11 +61,8 @@ const char *bjvmi_decode_fail(bjvmi_decoder *vm, bjvm_status status, const char 
   return NULL;
 }
 
-const char *bjvmi_decode_fail_at(bjvmi_decoder *vm, bjvm_status status, size_t offset) {
-  vm->status = status;
-  vm->fault = vm->json + offset;
-  vm->fault_at = offset;
-  return NULL;
+const char *bjvmi_decode_fail_key(bjvmi_decoder *vm, bjvm_status status) {
+  return bjvmi_decode_fail(vm, status, vm->key, NULL);
 }
 
 const char *bjvmi_decode_unexpected(bjvmi_decoder *vm, const char *p, const char *expected) {
@@ -197,17 +192,19 @@ static void set_up(bjvmi_decoder *vm, const bjvm_plan *plan, const char *json, s
   vm->status = BJVM_OK;
   vm->fault = NULL;
   vm->fault_at = 0;
-  vm->key_at = 0;
+  vm->key = json;
   vm->expected = NULL;
   vm->frame = NULL;
   vm->undo = NULL;
   vm->notes = NULL;
+  vm->tail_at = 0;
   vm->json = json;
   vm->size = size;
   vm->arena = arena;
   vm->scratch = o->scratch;
   vm->registry = o->registry;
   vm->flags = o->flags;
+  vm->short_limit = o->flags & BJVM_DECODE_ALIAS ? 0 : BJVMI_SHORT_MAX + 1;
   vm->kernels = plan ? plan->kernels : NULL;
   vm->elements_left = o->max_elements ? o->max_elements : SIZE_MAX;
   vm->memory_left = o->max_memory ? o->max_memory : SIZE_MAX;

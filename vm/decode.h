@@ -55,9 +55,9 @@ typedef struct bjvmi_decode_frame {
   void *at;
   union {
     struct {
-      uint64_t seen;         /* members seen in this text, the first 64 */
-      uint64_t nulls;        /* members that were null, by index modulo 64 */
-      uint64_t *wide;        /* the others, or NULL */
+      uint64_t seen;         /* members used in this text, the first 64 */
+      uint64_t nulls;        /* members of oneofs among them that were null */
+      uint64_t *wide;        /* both for the others: as many words of each; or NULL */
       bjvmi_decode_any *any; /* the Any whose content this is, or NULL */
     } message;
     struct {
@@ -77,20 +77,18 @@ typedef struct bjvmi_decode_frame {
 /* What a field held before a text under BJVM_DECODE_LAST_WINS touched it; in scratch. */
 typedef struct bjvmi_decode_undo {
   struct bjvmi_decode_undo *next;
-  const void *msg;
-  const bjvmi_word *word;
-  upb_MessageValue value; /* an array's size goes to `size` */
-  size_t size;
-  uint32_t presence;
+  void *msg;
+  const bjvmi_word *word; /* the field; of a oneof: the member that was set */
+  upb_MessageValue value;
+  size_t size; /* of an array */
 } bjvmi_decode_undo;
 
 typedef struct bjvmi_type_notes bjvmi_type_notes; /* decode_wkt.c: where objects have their @type */
 
 typedef struct bjvmi_decoder {
-  uintptr_t safe;     /* at a token boundary p <= safe, or the window moves */
-  const char *end;    /* of the window */
-  const char *window; /* where the window starts in memory, */
-  size_t window_at;   /* and in the text */
+  uintptr_t safe;  /* at a token boundary p <= safe, or the window moves */
+  const char *end; /* of the window */
+  size_t tail_at;  /* offset in the text of what `tail` holds */
   const bjvmi_kernels *kernels;
   upb_Arena *arena;
   upb_Arena *scratch;
@@ -98,10 +96,11 @@ typedef struct bjvmi_decoder {
   size_t elements_left;
   size_t memory_left;
   uint32_t flags;
+  size_t short_limit; /* strings below this length are copied from registers; 0 when they are to be aliased */
   bjvm_status status;
-  const char *fault;    /* in the window: the offending byte, when status is set */
-  size_t fault_at;      /* its offset in the text if fault is NULL */
-  size_t key_at;        /* offset of the name or map key read last */
+  const char *fault;    /* the offending byte, when status is set; then */
+  size_t fault_at;      /* its offset in the text */
+  const char *key;      /* the opening quote of the name or map key read last */
   const char *expected; /* what was wanted, for the report; static text or NULL */
   bjvmi_decode_frame *frames;
   bjvmi_decode_frame *frame_end;   /* one past the deepest allowed frame */
@@ -132,8 +131,8 @@ typedef enum bjvmi_read {
 
 /* Sets the failure; at the end of the text it becomes TRUNCATED. Returns NULL. */
 const char *bjvmi_decode_fail(bjvmi_decoder *vm, bjvm_status status, const char *fault, const char *expected);
-/* The same with an offset in the text instead of a place in the window. */
-const char *bjvmi_decode_fail_at(bjvmi_decoder *vm, bjvm_status status, size_t offset);
+/* The same at the name or map key read last. */
+const char *bjvmi_decode_fail_key(bjvmi_decoder *vm, bjvm_status status);
 /* The same for an unexpected byte: SYNTAX or TRUNCATED. */
 const char *bjvmi_decode_unexpected(bjvmi_decoder *vm, const char *p, const char *expected);
 /* Moves the window to the tail; returns p there. */
@@ -141,8 +140,11 @@ const char *bjvmi_decode_refill(bjvmi_decoder *vm, const char *p);
 /* Skips white space (the byte at p is some, or a control character). */
 const char *bjvmi_decode_blanks(bjvmi_decoder *vm, const char *p);
 
+/* The offset in the text of a place in it or in the tail. */
 static inline size_t bjvmi_decode_offset(const bjvmi_decoder *vm, const char *p) {
-  return vm->window_at + (size_t)(p - vm->window);
+  uintptr_t in_tail = (uintptr_t)p - (uintptr_t)vm->tail;
+  if (in_tail < sizeof vm->tail) return vm->tail_at + in_tail;
+  return (size_t)(p - vm->json);
 }
 
 /* A token boundary. */
@@ -244,11 +246,11 @@ typedef struct bjvmi_member {
 /* Reads a name and its colon by the tables; p is at the opening quote. */
 bjvmi_key_result bjvmi_decode_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p,
                                   bjvmi_member *member);
-/* A field is used: false if it was before and may not be again. Restores it if last_wins. */
-bool bjvmi_decode_seen_again(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvmi_word *w);
-bool bjvmi_decode_seen_wide(bjvmi_decoder *vm, bjvmi_decode_frame *f, size_t index, const bjvmi_word *w);
-/* Remembers what a field holds, for last_wins. */
-bool bjvmi_decode_remember(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvmi_word *w);
+/* A member is used, in a case the loop does not settle itself: false if it was used before and may not be again. Under last_wins
+ * remembers what the field holds, or puts that back. */
+bool bjvmi_decode_use(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvmi_word *w);
+/* The oneof member of that index was null, which sets nothing. */
+void bjvmi_decode_note_null(bjvmi_decode_frame *f, size_t index);
 /* Whether the oneof member in force was set by this text, so that `w` must not be set too. */
 bool bjvmi_decode_oneof_taken(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvmi_word *w);
 /* Wide seen bits for a message of more than 64 fields. */

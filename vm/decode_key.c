@@ -81,47 +81,54 @@ const char *bjvmi_decode_skip(bjvmi_decoder *vm, bjvmi_decode_frame *f, const ch
 
 /* -- Duplicates --------------------------------------------------------------------------------------------------------- */
 
+/* Words of wide bits of each sort: the first 64 are in the frame. */
+static size_t wide_words(const bjvmi_decode_frame *f) { return f->plan->word_count / 64; }
+
+static size_t wide_frames(const bjvmi_decode_frame *f) {
+  size_t bytes = 2 * wide_words(f) * sizeof(uint64_t);
+  return (bytes + sizeof *f - 1) / sizeof *f;
+}
+
 bool bjvmi_decode_wide_begin(bjvmi_decoder *vm, bjvmi_decode_frame *f) {
-  size_t bytes = ((size_t)f->plan->word_count / 64) * sizeof(uint64_t); /* the first 64 are in the frame */
-  size_t frames = (bytes + sizeof *f - 1) / sizeof *f;
-  if ((size_t)(vm->frame_limit - f) > frames + 1) {
+  size_t bytes = 2 * wide_words(f) * sizeof(uint64_t);
+  size_t frames = wide_frames(f);
+  if (vm->scratch) {
+    f->u.message.wide = (uint64_t *)upb_Arena_Malloc(vm->scratch, bytes);
+    if (!f->u.message.wide) vm->status = BJVM_OUT_OF_MEMORY;
+  } else if ((size_t)(vm->frame_limit - f) > frames + 1) {
     vm->frame_limit -= frames;
     f->u.message.wide = (uint64_t *)(void *)vm->frame_limit;
   } else {
     vm->status = BJVM_SCRATCH;
-    if (!vm->scratch) return false;
-    vm->status = BJVM_OUT_OF_MEMORY;
-    f->u.message.wide = (uint64_t *)upb_Arena_Malloc(vm->scratch, bytes);
-    if (!f->u.message.wide) return false;
-    vm->status = BJVM_OK;
   }
+  if (!f->u.message.wide) return false;
   memset(f->u.message.wide, 0, bytes);
   return true;
 }
 
 void bjvmi_decode_wide_end(bjvmi_decoder *vm, bjvmi_decode_frame *f) {
-  if ((void *)f->u.message.wide != (void *)vm->frame_limit) return; /* from scratch */
-  size_t bytes = ((size_t)f->plan->word_count / 64) * sizeof(uint64_t);
-  vm->frame_limit += (bytes + sizeof *f - 1) / sizeof *f;
+  if ((void *)f->u.message.wide == (void *)vm->frame_limit) vm->frame_limit += wide_frames(f);
 }
 
-static bool was_seen(const bjvmi_decode_frame *f, size_t index) {
-  uint64_t bits = index < 64 ? f->u.message.seen : f->u.message.wide[index / 64 - 1];
-  return (bits >> (index & 63) & 1) != 0;
+/* The words that hold the bits of member `index`. */
+static uint64_t *seen_bits(bjvmi_decode_frame *f, size_t index) {
+  return index < 64 ? &f->u.message.seen : &f->u.message.wide[index / 64 - 1];
 }
 
-bool bjvmi_decode_seen_wide(bjvmi_decoder *vm, bjvmi_decode_frame *f, size_t index, const bjvmi_word *w) {
-  if (was_seen(f, index)) return bjvmi_decode_seen_again(vm, f, w);
-  f->u.message.wide[index / 64 - 1] |= (uint64_t)1 << (index & 63);
-  return true;
+static uint64_t *null_bits(bjvmi_decode_frame *f, size_t index) {
+  return index < 64 ? &f->u.message.nulls : &f->u.message.wide[wide_words(f) + index / 64 - 1];
 }
 
-bool bjvmi_decode_oneof_taken(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvmi_word *w) {
-  const bjvm_plan *plan = f->plan;
-  uint32_t number = bjvmi_upb_oneof_case(f->at, w->presence);
+static bool is_set(const uint64_t *bits, size_t index) { return (*bits >> (index & 63) & 1) != 0; }
+
+void bjvmi_decode_note_null(bjvmi_decode_frame *f, size_t index) {
+  *null_bits(f, index) |= (uint64_t)1 << (index & 63);
+}
+
+/* The index of a field number among the words, or word_count. */
+static size_t find_number(const bjvm_plan *plan, uint32_t number) {
   size_t low = 0;
   size_t high = plan->word_count;
-  if (number == w->number || (vm->flags & BJVM_DECODE_LAST_WINS)) return false;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
     if (plan->words[middle].number < number) {
@@ -130,87 +137,130 @@ bool bjvmi_decode_oneof_taken(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bj
       high = middle;
     }
   }
-  if (low == plan->word_count || plan->words[low].number != number || !was_seen(f, low)) return false;
-  if (f->u.message.nulls >> (low & 63) & 1) return false; /* it was null here: set before this text */
-  bjvmi_decode_fail_at(vm, BJVM_DUPLICATE_ONEOF, vm->key_at);
+  return low < plan->word_count && plan->words[low].number == number ? low : plan->word_count;
+}
+
+/* The index of the member that is set in w's oneof, if this text has set it; else word_count. */
+static size_t set_by_text(bjvmi_decode_frame *f, const bjvmi_word *w) {
+  size_t index = find_number(f->plan, bjvmi_upb_oneof_case(f->at, w->presence));
+  if (index == f->plan->word_count || !is_set(seen_bits(f, index), index)) return f->plan->word_count;
+  return is_set(null_bits(f, index), index) ? f->plan->word_count : index; /* null: it was set before */
+}
+
+bool bjvmi_decode_oneof_taken(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvmi_word *w) {
+  if (vm->flags & BJVM_DECODE_LAST_WINS) return false;
+  size_t index = set_by_text(f, w);
+  if (index == f->plan->word_count || &f->plan->words[index] == w) return false;
+  bjvmi_decode_fail_key(vm, BJVM_DUPLICATE_ONEOF);
   return true;
 }
 
-/* -- last_wins -------------------------------------------------------------------------------------------------------- */
+/* -- last_wins: what fields held before, and putting it back ---------------------------------------------------------- */
+
+static bool is_array(const bjvmi_word *w) {
+  return BJVMI_OP_FORM(w->op) == BJVMI_FORM_ARRAY && BJVMI_OP_KIND(w->op) != BJVMI_KIND_MAP;
+}
+
+static bool is_message(const bjvmi_word *w) {
+  bjvmi_kind kind = BJVMI_OP_KIND(w->op);
+  return BJVMI_OP_FORM(w->op) != BJVMI_FORM_ARRAY && kind >= BJVMI_KIND_MESSAGE && kind <= BJVMI_KIND_ANY;
+}
 
 static bool holds_something(const void *msg, const bjvmi_word *w) {
   static const char zero[sizeof(upb_StringView)];
   const void *slot = bjvmi_upb_at(msg, w->offset);
-  switch (BJVMI_OP_FORM(w->op)) {
-    case BJVMI_FORM_HASBIT: return bjvmi_upb_hasbit(msg, w->presence);
-    case BJVMI_FORM_ONEOF: return bjvmi_upb_oneof_case(msg, w->presence) != 0;
-    case BJVMI_FORM_ARRAY: return bjvmi_upb_pointer(slot) != NULL;
-    default: return memcmp(slot, zero, bjvmi_word_size(w)) != 0;
+  if (BJVMI_OP_FORM(w->op) == BJVMI_FORM_HASBIT) return bjvmi_upb_hasbit(msg, w->presence);
+  return memcmp(slot, zero, bjvmi_word_size(w)) != 0;
+}
+
+static const bjvmi_decode_undo *find_undo(const bjvmi_decoder *vm, const void *msg, const bjvmi_word *w) {
+  bool oneof = BJVMI_OP_FORM(w->op) == BJVMI_FORM_ONEOF;
+  const bjvmi_decode_undo *u = vm->undo;
+  while (u && !(u->msg == msg && (u->word == w || (oneof && BJVMI_OP_FORM(u->word->op) == BJVMI_FORM_ONEOF &&
+                                                   u->word->presence == w->presence)))) {
+    u = u->next;
   }
+  return u;
 }
 
-/* A message that was there is changed in place by what follows: keep a copy of it as it was. */
-static bool keep_message(bjvmi_decoder *vm, const bjvm_plan *plan, const bjvmi_word *w,
-                         bjvmi_decode_undo *u) {
-  bjvmi_form form = BJVMI_OP_FORM(w->op);
-  bjvmi_kind kind = BJVMI_OP_KIND(w->op);
-  if (form == BJVMI_FORM_ARRAY || kind < BJVMI_KIND_MESSAGE || kind > BJVMI_KIND_ANY) return true;
-  if (form == BJVMI_FORM_ONEOF && u->presence != w->number) return true;
-  const bjvm_plan *sub = bjvmi_decode_sub(vm, plan, w);
-  if (!sub) return false;
-  const upb_Message *had = u->value.msg_val;
-  u->value.msg_val = upb_Message_DeepClone(had, sub->table, vm->arena);
-  if (!u->value.msg_val) vm->status = BJVM_OUT_OF_MEMORY;
-  return u->value.msg_val != NULL;
-}
-
-bool bjvmi_decode_remember(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvmi_word *w) {
-  void *msg = f->at;
+/* Remembers the value of `w` in `msg`, which holds something. A message is changed in place by what follows: of
+ * that a copy is kept. */
+static bool remember(bjvmi_decoder *vm, const bjvm_plan *plan, void *msg, const bjvmi_word *w) {
   const void *slot = bjvmi_upb_at(msg, w->offset);
-  if (!holds_something(msg, w)) return true;
   vm->status = BJVM_SCRATCH;
   if (!vm->scratch) return false;
   vm->status = BJVM_OUT_OF_MEMORY;
   bjvmi_decode_undo *u = (bjvmi_decode_undo *)upb_Arena_Malloc(vm->scratch, sizeof *u);
   if (!u) return false;
-  vm->status = BJVM_OK;
   memset(u, 0, sizeof *u);
   u->msg = msg;
   u->word = w;
   memcpy(&u->value, slot, bjvmi_word_size(w));
-  if (BJVMI_OP_FORM(w->op) == BJVMI_FORM_HASBIT) u->presence = 1;
-  if (BJVMI_OP_FORM(w->op) == BJVMI_FORM_ONEOF) u->presence = bjvmi_upb_oneof_case(msg, w->presence);
-  if (BJVMI_OP_FORM(w->op) == BJVMI_FORM_ARRAY && BJVMI_OP_KIND(w->op) != BJVMI_KIND_MAP) {
-    u->size = upb_Array_Size((const upb_Array *)bjvmi_upb_pointer(slot));
+  if (is_array(w)) u->size = upb_Array_Size((const upb_Array *)bjvmi_upb_pointer(slot));
+  if (is_message(w)) {
+    vm->status = BJVM_OK;
+    const bjvm_plan *sub = bjvmi_decode_sub(vm, plan, w);
+    if (!sub) return false;
+    vm->status = BJVM_OUT_OF_MEMORY;
+    u->value.msg_val = upb_Message_DeepClone(u->value.msg_val, sub->table, vm->arena);
+    if (!u->value.msg_val) return false;
   }
-  if (!keep_message(vm, f->plan, w, u)) return false;
   u->next = vm->undo;
   vm->undo = u;
+  vm->status = BJVM_OK;
   return true;
 }
 
-/* Puts the field back to what it held before this text; `u` is NULL where that was nothing. */
-static void restore(void *msg, const bjvmi_word *w, const bjvmi_decode_undo *u) {
-  static const upb_MessageValue zero;
-  bjvmi_form form = BJVMI_OP_FORM(w->op);
-  void *slot = bjvmi_upb_mut(msg, w->offset);
-  if (form == BJVMI_FORM_ONEOF && !u && bjvmi_upb_oneof_case(msg, w->presence) != w->number) return;
-  memcpy(slot, u ? &u->value : &zero, bjvmi_word_size(w));
-  if (form == BJVMI_FORM_HASBIT && !u) bjvmi_upb_clear_hasbit(msg, w->presence);
-  if (form == BJVMI_FORM_ONEOF) bjvmi_upb_set_oneof_case(msg, w->presence, u ? u->presence : 0);
-  if (form == BJVMI_FORM_ARRAY && BJVMI_OP_KIND(w->op) != BJVMI_KIND_MAP && u) {
-    bjvmi_upb_array_set_size((upb_Array *)bjvmi_upb_pointer(slot), u->size);
+/* The first use of a member: its oneof's or its own content, unless this text has written it. */
+static bool remember_member(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvmi_word *w) {
+  if (BJVMI_OP_FORM(w->op) != BJVMI_FORM_ONEOF) {
+    return !holds_something(f->at, w) || remember(vm, f->plan, f->at, w);
   }
+  size_t index = find_number(f->plan, bjvmi_upb_oneof_case(f->at, w->presence));
+  if (index == f->plan->word_count || set_by_text(f, w) == index || find_undo(vm, f->at, w)) return true;
+  return remember(vm, f->plan, f->at, &f->plan->words[index]);
 }
 
-bool bjvmi_decode_seen_again(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvmi_word *w) {
-  if (!(vm->flags & BJVM_DECODE_LAST_WINS)) {
-    bjvmi_decode_fail_at(vm, BJVM_DUPLICATE_FIELD, vm->key_at);
+static void put_back(void *msg, const bjvmi_decode_undo *u) {
+  const bjvmi_word *w = u->word;
+  void *slot = bjvmi_upb_mut(msg, w->offset);
+  memcpy(slot, &u->value, bjvmi_word_size(w));
+  if (is_array(w)) bjvmi_upb_array_set_size((upb_Array *)bjvmi_upb_pointer(slot), u->size);
+  bjvmi_decode_set_presence(msg, w);
+}
+
+static void clear(void *msg, const bjvmi_word *w) {
+  memset(bjvmi_upb_mut(msg, w->offset), 0, bjvmi_word_size(w));
+  if (BJVMI_OP_FORM(w->op) == BJVMI_FORM_HASBIT) bjvmi_upb_clear_hasbit(msg, w->presence);
+  if (BJVMI_OP_FORM(w->op) == BJVMI_FORM_ONEOF) bjvmi_upb_set_oneof_case(msg, w->presence, 0);
+}
+
+/* Drops what this text wrote to the field. A oneof member that another has replaced since has nothing left to drop. */
+static void drop(bjvmi_decoder *vm, void *msg, const bjvmi_word *w) {
+  if (BJVMI_OP_FORM(w->op) == BJVMI_FORM_ONEOF && bjvmi_upb_oneof_case(msg, w->presence) != w->number) return;
+  const bjvmi_decode_undo *u = find_undo(vm, msg, w);
+  clear(msg, w);
+  if (u) put_back(msg, u);
+}
+
+bool bjvmi_decode_use(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvmi_word *w) {
+  size_t index = (size_t)(w - f->plan->words);
+  uint64_t bit = (uint64_t)1 << (index & 63);
+  bool last_wins = (vm->flags & BJVM_DECODE_LAST_WINS) != 0;
+  if (is_set(seen_bits(f, index), index)) {
+    if (last_wins) {
+      drop(vm, f->at, w);
+      *null_bits(f, index) &= ~bit;
+    } else {
+      bjvmi_decode_fail_key(vm, BJVM_DUPLICATE_FIELD);
+    }
+    return last_wins;
+  }
+  if (last_wins && !remember_member(vm, f, w)) {
+    bjvmi_decode_fail_key(vm, vm->status);
     return false;
   }
-  const bjvmi_decode_undo *u = vm->undo;
-  while (u && (u->msg != f->at || u->word != w)) u = u->next;
-  restore(f->at, w, u);
+  *seen_bits(f, index) |= bit;
   return true;
 }
 
@@ -239,54 +289,76 @@ static bool note_extension(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvm_
   return true;
 }
 
-/* The place of the extension's value in the message, with an array in it if it is repeated: upb wants one there. */
-static void *extension_slot(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvm_extension *x) {
+/* What upb wants in the entry of an extension from the start: an array, or a message. */
+static bool extension_content(bjvmi_decoder *vm, const bjvm_extension *x, void **content) {
   const bjvmi_word *w = x->plan->words;
-  upb_Message *msg = (upb_Message *)f->at;
-  bool had = bjvmi_upb_has_extension(msg, x->table);
-  vm->extension_made = !had;
-  upb_Array *array = NULL;
-  if (!had && BJVMI_OP_FORM(w->op) == BJVMI_FORM_ARRAY) {
-    void *slot = NULL;
-    array = bjvmi_decode_array_open(vm, &slot, BJVMI_OP_KIND(w->op));
-    if (!array) return NULL;
+  *content = NULL;
+  if (BJVMI_OP_FORM(w->op) == BJVMI_FORM_ARRAY) {
+    return bjvmi_decode_array_open(vm, content, BJVMI_OP_KIND(w->op)) != NULL;
   }
+  if (!is_message(w)) return true;
+  const bjvm_plan *sub = bjvmi_decode_sub(vm, x->plan, w);
+  if (sub) *content = bjvmi_decode_new(vm, sub->table);
+  return *content != NULL;
+}
+
+/* The place of the extension's value in the message; NULL with status set. */
+static void *extension_slot(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvm_extension *x) {
+  upb_Message *msg = (upb_Message *)f->at;
+  void *content = NULL;
+  vm->extension_made = !bjvmi_upb_has_extension(msg, x->table);
+  if (vm->extension_made && !extension_content(vm, x, &content)) return NULL;
   upb_MessageValue *v = bjvmi_upb_extension(msg, x->table, vm->arena);
   if (!v) vm->status = BJVM_OUT_OF_MEMORY;
-  if (v && array) bjvmi_upb_set_pointer(v, array);
+  if (v && content) bjvmi_upb_set_pointer(v, content);
   return v;
+}
+
+/* An extension named again, or for the first time, under last_wins. */
+static bool prepare_extension(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvm_extension *x, bool again) {
+  upb_Message *msg = (upb_Message *)f->at;
+  const bjvmi_word *w = x->plan->words;
+  if (!bjvmi_upb_has_extension(msg, x->table)) return true;
+  upb_MessageValue *slot = bjvmi_upb_extension(msg, x->table, vm->arena);
+  if (!again) return remember(vm, x->plan, slot, w);
+  const bjvmi_decode_undo *u = find_undo(vm, slot, w);
+  if (u) {
+    put_back(slot, u);
+  } else {
+    bjvmi_upb_clear_extension(msg, x->table);
+  }
+  return true;
+}
+
+/* Whether the null at p leaves an extension unset. */
+static bool null_unsets(const char *p, const bjvmi_word *w) {
+  bjvmi_kind kind = BJVMI_OP_KIND(w->op);
+  bool has_null = kind == BJVMI_KIND_VALUE || kind == BJVMI_KIND_NULL_VALUE;
+  return bjvmi_decode_is_null(p) && (BJVMI_OP_FORM(w->op) == BJVMI_FORM_ARRAY || !has_null);
 }
 
 static bjvmi_key_result extension_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvm_extension *x,
                                       bjvmi_member *m) {
-  bool again;
-  const bjvmi_word *w = x->plan->words;
+  bool again = false;
+  bool last_wins = (vm->flags & BJVM_DECODE_LAST_WINS) != 0;
   if (x->plan->table != f->plan->table) {
-    bjvmi_decode_fail_at(vm, BJVM_EXTENSION_RANGE, vm->key_at);
-    return BJVMI_KEY_FAIL;
+    vm->status = BJVM_EXTENSION_RANGE;
+  } else if (note_extension(vm, f, x, &again)) {
+    if (again && !last_wins) vm->status = BJVM_DUPLICATE_FIELD;
   }
-  if (!note_extension(vm, f, x, &again)) goto failed;
-  if (again) {
-    if (!(vm->flags & BJVM_DECODE_LAST_WINS)) {
-      bjvmi_decode_fail_at(vm, BJVM_DUPLICATE_FIELD, vm->key_at);
-      return BJVMI_KEY_FAIL;
-    }
-    bjvmi_upb_clear_extension((upb_Message *)f->at, x->table);
-  }
+  if (vm->status == BJVM_OK && last_wins) prepare_extension(vm, f, x, again);
+  if (vm->status != BJVM_OK) goto failed;
   m->p = bjvmi_decode_token(vm, m->p);
-  bjvmi_kind kind = BJVMI_OP_KIND(w->op);
-  bool array = BJVMI_OP_FORM(w->op) == BJVMI_FORM_ARRAY;
-  if (bjvmi_decode_is_null(m->p) && (array || (kind != BJVMI_KIND_VALUE && kind != BJVMI_KIND_NULL_VALUE))) {
+  if (null_unsets(m->p, x->plan->words)) {
     m->p += 4;
     return BJVMI_KEY_SKIPPED;
   }
-  m->word = w;
+  m->word = x->plan->words;
   m->plan = x->plan;
   m->msg = extension_slot(vm, f, x);
-  f->place = BJVMI_PLACE_LAST;
   if (m->msg) return BJVMI_KEY_EXTENSION;
 failed:
-  bjvmi_decode_fail_at(vm, vm->status, vm->key_at);
+  bjvmi_decode_fail_key(vm, vm->status);
   return BJVMI_KEY_FAIL;
 }
 
@@ -330,7 +402,7 @@ static bool any_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char **p, co
   if (size == 5 && memcmp(name, "@type", 5) == 0) {
     *result = BJVMI_KEY_FAIL;
     if (any->type_seen) {
-      bjvmi_decode_fail_at(vm, BJVM_DUPLICATE_FIELD, vm->key_at);
+      bjvmi_decode_fail_key(vm, BJVM_DUPLICATE_FIELD);
     } else {
       any->type_seen = true;
       *result = skip_value(vm, f, p);
@@ -346,7 +418,7 @@ static bjvmi_key_result unknown_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, co
                                     const char *name, size_t size) {
   if (vm->flags & BJVM_DECODE_IGNORE_UNKNOWN) return skip_value(vm, f, p);
   bool extension = size > 1 && name[0] == '[';
-  bjvmi_decode_fail_at(vm, extension ? BJVM_UNKNOWN_EXTENSION : BJVM_UNKNOWN_FIELD, vm->key_at);
+  bjvmi_decode_fail_key(vm, extension ? BJVM_UNKNOWN_EXTENSION : BJVM_UNKNOWN_FIELD);
   return BJVMI_KEY_FAIL;
 }
 
@@ -367,7 +439,7 @@ static bjvmi_key_result resolve(bjvmi_decoder *vm, bjvmi_decode_frame *f, const 
     bjvm_status status = BJVM_OK;
     const bjvm_extension *x = r->find_extension(r->context, name + 1, size - 2, &status);
     if (status != BJVM_OK) {
-      bjvmi_decode_fail_at(vm, status, vm->key_at);
+      bjvmi_decode_fail_key(vm, status);
       return BJVMI_KEY_FAIL;
     }
     if (x) return extension_key(vm, f, x, m);
@@ -379,7 +451,7 @@ bjvmi_key_result bjvmi_decode_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, cons
   char buffer[NAME_ROOM];
   const char *name;
   size_t size;
-  vm->key_at = bjvmi_decode_offset(vm, p);
+  vm->key = p;
   f->place = BJVMI_PLACE_NONE;
   m->p = p;
   const char *q = bjvmi_decode_short(vm, p, buffer, sizeof buffer, &name, &size);
@@ -390,5 +462,7 @@ bjvmi_key_result bjvmi_decode_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, cons
     return BJVMI_KEY_FAIL;
   }
   m->p = q + 1;
-  return resolve(vm, f, name, size, m);
+  bjvmi_key_result r = resolve(vm, f, name, size, m);
+  if (r != BJVMI_KEY_FAIL) f->place = BJVMI_PLACE_LAST;
+  return r;
 }

@@ -127,7 +127,7 @@ const char *bjvmi_decode_map_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const
   bjvmi_kind kind = BJVMI_OP_KIND(f->plan->words[0].op);
   upb_MessageValue *key = &f->u.map.key;
   f->place = BJVMI_PLACE_NONE;
-  vm->key_at = bjvmi_decode_offset(vm, p);
+  vm->key = p;
   const char *q = bjvmi_decode_short(vm, p, buffer, sizeof buffer, &text, &size);
   if (!q) return NULL;
   memset(key, 0, sizeof *key);
@@ -158,7 +158,7 @@ bool bjvmi_decode_map_insert(bjvmi_decoder *vm, bjvmi_decode_frame *f, const upb
     case kUpb_MapInsertStatus_Inserted: return true;
     case kUpb_MapInsertStatus_Replaced:
       if (vm->flags & BJVM_DECODE_LAST_WINS) return true;
-      bjvmi_decode_fail_at(vm, BJVM_DUPLICATE_KEY, vm->key_at);
+      bjvmi_decode_fail_key(vm, BJVM_DUPLICATE_KEY);
       return false;
     default: vm->status = BJVM_OUT_OF_MEMORY; return false;
   }

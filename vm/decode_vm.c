@@ -8,6 +8,7 @@
  * name is guessed to be that of the next word and compared whole, quotes and colon included; only a miss asks the tables.
  */
 #include "decode.h"
+#include "short_string.h"
 
 #if defined(__SSE2__) && !defined(BJVM_PORTABLE_KERNELS)
 #include <emmintrin.h>
@@ -118,7 +119,7 @@ open_object: /* p is at the brace of `child` */
   if (__builtin_expect(f + 1 >= vm->frame_limit, 0)) goto too_deep;
   f++;
   f->kind = BJVMI_DECODE_MESSAGE;
-  f->place = BJVMI_PLACE_NONE;
+  f->place = BJVMI_PLACE_LAST; /* until a failure is about the object itself */
   f->plan = plan = sub;
   f->at = msg = child;
   f->u.message.seen = 0;
@@ -133,34 +134,30 @@ open_object: /* p is at the brace of `child` */
 
 member: /* p is at a name, w the word it is guessed to name */
   if (__builtin_expect(*p != '"', 0)) goto no_name;
-  {
-    /* Members mostly come in the order of their numbers, with some left out. END has no name and ends the guessing. */
-    size_t n = w->name_len;
-    size_t guesses = 0;
-    while (!(n - 1 < BJVMI_DECODE_PAD && same(p, plan->names + w->name + 1, n - 1))) {
-      if (n == 0 || ++guesses == GUESSES) goto look_up;
-      w++;
-      n = w->name_len;
-    }
-    vm->key_at = bjvmi_decode_offset(vm, p);
-    p += n - 1;
+name : {
+  /* Members mostly come in the order of their numbers, with some left out. END has no name and ends the guessing. */
+  size_t n = w->name_len;
+  size_t guesses = 0;
+  while (!(n - 1 < BJVMI_DECODE_PAD && same(p, plan->names + w->name + 1, n - 1))) {
+    if (n == 0 || ++guesses == GUESSES) goto look_up;
+    w++;
+    n = w->name_len;
   }
+  vm->key = p;
+  p += n - 1;
+}
 member_found:
   f->pc = w;
-  f->place = BJVMI_PLACE_LAST;
   {
     size_t index = (size_t)(w - plan->words);
-    if (__builtin_expect(index < 64, 1)) {
-      uint64_t bit = (uint64_t)1 << index;
-      if (__builtin_expect((f->u.message.seen & bit) != 0, 0) && !bjvmi_decode_seen_again(vm, f, w))
-        goto failed;
+    uint64_t bit = (uint64_t)1 << (index & 63);
+    if (__builtin_expect(index < 64 && !(f->u.message.seen & bit) && !(vm->flags & BJVM_DECODE_LAST_WINS),
+                         1)) {
       f->u.message.seen |= bit;
-    } else if (!bjvmi_decode_seen_wide(vm, f, index, w)) {
+    } else if (!bjvmi_decode_use(vm, f, w)) {
       goto failed;
     }
   }
-  if (__builtin_expect(vm->flags & BJVM_DECODE_LAST_WINS, 0) && !bjvmi_decode_remember(vm, f, w))
-    goto failed_here;
 dispatch_value:
   p = bjvmi_decode_token(vm, p);
   if (__builtin_expect(BJVMI_OP_FORM(w->op) == BJVMI_FORM_ONEOF, 0) &&
@@ -234,6 +231,15 @@ UINT64_NUMBER : {
 
 STRING : {
   if (__builtin_expect(*p != '"', 0)) goto slow_scalar;
+  size_t length = bjvmi_short_length(p + 1);
+  if (__builtin_expect(length < vm->short_limit, 1)) {
+    char *place = (char *)bjvmi_decode_alloc(vm, length);
+    if (__builtin_expect(!place, 0)) goto failed_here;
+    bjvmi_short_copy(place, p + 1, length); /* an arena's blocks are multiples of 8 bytes */
+    bjvmi_upb_set_string(SLOT(), place, length);
+    p += length + 2;
+    STORED();
+  }
   p = bjvmi_decode_string(vm, p, SLOT());
   if (__builtin_expect(!p, 0)) goto failed;
   STORED();
@@ -282,7 +288,7 @@ slow_scalar : {
 
 null_member: /* read over; the target stays as it was */
   if (BJVMI_OP_FORM(w->op) == BJVMI_FORM_ONEOF) {
-    f->u.message.nulls |= (uint64_t)1 << ((size_t)(w - plan->words) & 63);
+    bjvmi_decode_note_null(f, (size_t)(w - plan->words));
   }
   goto next_member;
 
@@ -360,11 +366,16 @@ map : {
 }
 
 next_member: /* behind a member's value; w is its word */
+  p = bjvmi_decode_check(vm, p);
+  w++;
+  if (__builtin_expect(p[0] == ',' && p[1] == '"' && msg == f->at, 1)) {
+    p++;
+    goto name;
+  }
   p = bjvmi_decode_token(vm, p);
-  if (__builtin_expect(*p == ',', 1)) {
+  if (*p == ',') {
     p = bjvmi_decode_token(vm, p + 1);
     if (__builtin_expect(msg != f->at, 0)) goto after_extension;
-    w++;
     goto member;
   }
   if (__builtin_expect(*p != '}', 0)) goto no_comma;
@@ -479,6 +490,9 @@ json_value : { /* google.protobuf.Value: the first byte tells which of the six *
       if (__builtin_expect(!child, 0)) goto failed_here;
       bjvmi_upb_set_pointer(SLOT(), child);
       bjvmi_upb_set_oneof_case(msg, w->presence, which);
+    } else if (upb_Message_IsFrozen((const upb_Message *)child)) {
+      bjvmi_decode_fail(vm, BJVM_FROZEN, p, NULL);
+      goto failed;
     }
     goto value;
   }
@@ -505,12 +519,12 @@ any_value : {
     bjvmi_decode_fail(vm, BJVM_WRONG_TYPE, p, "an object");
     goto failed;
   }
+  if (__builtin_expect(f + 1 >= vm->frame_limit, 0)) goto too_deep;
   p = bjvmi_decode_any_open(vm, f, p, sub, child, &any);
   if (__builtin_expect(!p, 0)) goto failed;
   if (!any) goto resume;
   sub = any->plan;
   child = any->content;
-  if (__builtin_expect(f + 1 >= vm->frame_limit, 0)) goto too_deep;
   f++;
   if (sub->kind != BJVMI_KIND_MESSAGE) {
     f->kind = BJVMI_DECODE_ANY_VALUE;
@@ -519,7 +533,7 @@ any_value : {
     goto any_member;
   }
   f->kind = BJVMI_DECODE_MESSAGE;
-  f->place = BJVMI_PLACE_NONE;
+  f->place = BJVMI_PLACE_LAST;
   f->plan = plan = sub;
   f->at = msg = child;
   f->u.message.seen = 0;

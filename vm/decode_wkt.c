@@ -206,27 +206,23 @@ static const char *search(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *
   }
 }
 
-/* The window's place, to come back to after a search. */
+/* The window, to come back to after a search. */
 typedef struct window {
   uintptr_t safe;
   const char *end;
-  const char *start;
-  size_t at;
 } window;
 
-static window save(const bjvmi_decoder *vm) { return (window){vm->safe, vm->end, vm->window, vm->window_at}; }
+static window save(const bjvmi_decoder *vm) { return (window){vm->safe, vm->end}; }
 
 static void go_back(bjvmi_decoder *vm, window w) {
   vm->safe = w.safe;
   vm->end = w.end;
-  vm->window = w.start;
-  vm->window_at = w.at;
 }
 
 /* The @type string of the object at p, copied to the arena of the message; false with status set. */
 static bool read_type(bjvmi_decoder *vm, const char *p, upb_StringView *url) {
   const char *fault = p;
-  vm->key_at = bjvmi_decode_offset(vm, p);
+  vm->key = p;
   if (*p == '"') {
     p = bjvmi_decode_string(vm, p, url);
     if (!p) return false;
@@ -262,6 +258,34 @@ static bool type_is_first(bjvmi_decoder *vm, const char *p, upb_StringView *url,
   return read_type(vm, bjvmi_decode_token(vm, p + 1), url);
 }
 
+/* The @type string at p, a place in the text before the window: copied, with zero bytes behind it, and read there. */
+static bool read_type_apart(bjvmi_decoder *vm, const char *p, upb_StringView *url) {
+  unsigned flags = 0;
+  window w = save(vm);
+  const char *end = vm->json + vm->size;
+  vm->end = end;
+  if (*p != '"') return read_type(vm, p, url);
+  const char *q = bjvmi_decode_close_quote(vm, p, &flags);
+  if (!q) return false;
+  size_t size = (size_t)(q + 1 - p);
+  char *copy = (char *)upb_Arena_Malloc(vm->scratch, size + BJVMI_DECODE_PAD);
+  if (!copy) {
+    bjvmi_decode_fail(vm, BJVM_OUT_OF_MEMORY, p, NULL);
+    return false;
+  }
+  memcpy(copy, p, size);
+  memset(copy + size, 0, BJVMI_DECODE_PAD);
+  vm->end = copy + size;
+  uint32_t options = vm->flags;
+  vm->flags &= ~(uint32_t)BJVM_DECODE_ALIAS; /* the copy is no place to point into */
+  bool ok = read_type(vm, copy, url);
+  vm->flags = options;
+  if (!ok && vm->fault >= copy && vm->fault <= copy + size) bjvmi_decode_fail(vm, vm->status, p, NULL);
+  vm->key = p;
+  go_back(vm, w);
+  return ok;
+}
+
 /* The @type of the object at p by the notes, after a search if this part of the text has not had one. */
 static bool type_is_noted(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p, upb_StringView *url) {
   size_t object = bjvmi_decode_offset(vm, p);
@@ -282,20 +306,10 @@ static bool type_is_noted(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *
     bjvmi_decode_fail(vm, BJVM_ANY_FORM, p, "a member \"@type\"");
     return false;
   }
-  /* The value may lie in the rest of the text that is read from the tail: read it in a window of its own. */
-  const char *q = vm->json + slot->type;
-  vm->window = vm->json;
-  vm->window_at = 0;
-  vm->end = vm->json + vm->size;
-  vm->safe = vm->size >= BJVMI_DECODE_PAD ? (uintptr_t)(vm->json + vm->size - BJVMI_DECODE_PAD) : 0;
-  bool ok = read_type(vm, bjvmi_decode_check(vm, q), url);
-  if (ok) go_back(vm, w);
-  if (ok && w.start == vm->tail) { /* the tail was overwritten */
-    const char *rest = vm->json + w.at;
-    memcpy(vm->tail, rest, vm->size - w.at);
-    memset(vm->tail + (vm->size - w.at), 0, sizeof vm->tail - (vm->size - w.at));
-  }
-  return ok;
+  /* The value may lie before a tail that is being read, or in it. */
+  bool in_tail = w.safe == UINTPTR_MAX && vm->end != vm->json + vm->size;
+  if (in_tail && slot->type >= vm->tail_at) return read_type(vm, vm->tail + (slot->type - vm->tail_at), url);
+  return read_type_apart(vm, vm->json + slot->type, url);
 }
 
 /* -- Any: opening and closing ------------------------------------------------------------------------------------------ */
@@ -323,7 +337,7 @@ const char *bjvmi_decode_any_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, cons
   bjvm_status status = BJVM_ANY_TYPE;
   const bjvm_plan *plan = resolve(vm, url, &status);
   if (!plan) {
-    return bjvmi_decode_fail_at(vm, status, vm->key_at);
+    return bjvmi_decode_fail_key(vm, status);
   }
   bjvmi_decode_any *any = (bjvmi_decode_any *)upb_Arena_Malloc(vm->scratch, sizeof *any);
   upb_Message *content = bjvmi_upb_new(plan->table, vm->scratch);
@@ -360,7 +374,7 @@ bool bjvmi_decode_any_close(bjvmi_decoder *vm, bjvmi_decode_any *any) {
 }
 
 static const char *member_again(bjvmi_decoder *vm, bool *seen) {
-  if (*seen) return bjvmi_decode_fail_at(vm, BJVM_DUPLICATE_FIELD, vm->key_at);
+  if (*seen) return bjvmi_decode_fail_key(vm, BJVM_DUPLICATE_FIELD);
   *seen = true;
   return vm->json;
 }
@@ -370,7 +384,7 @@ const char *bjvmi_decode_any_member(bjvmi_decoder *vm, bjvmi_decode_frame *f, co
   char buffer[64];
   const char *text;
   size_t size;
-  vm->key_at = bjvmi_decode_offset(vm, p);
+  vm->key = p;
   p = bjvmi_decode_short(vm, p, buffer, sizeof buffer, &text, &size);
   if (!p) return NULL;
   p = bjvmi_decode_token(vm, p);
@@ -381,5 +395,5 @@ const char *bjvmi_decode_any_member(bjvmi_decoder *vm, bjvmi_decode_frame *f, co
   if (*is_value) return member_again(vm, &any->value_seen) ? p : NULL;
   if (type) return member_again(vm, &any->type_seen) ? bjvmi_decode_skip(vm, f, p) : NULL;
   if (vm->flags & BJVM_DECODE_IGNORE_UNKNOWN) return bjvmi_decode_skip(vm, f, p);
-  return bjvmi_decode_fail_at(vm, BJVM_UNKNOWN_FIELD, vm->key_at);
+  return bjvmi_decode_fail_key(vm, BJVM_UNKNOWN_FIELD);
 }

@@ -89,6 +89,8 @@ char *bjvmi_encode_run(bjvmi_encoder *vm, const bjvm_plan *plan, const upb_Messa
 /* -- encode_kernels.c: whatever has a loop of its own. Each returns the new end, or NULL with vm->status set. --------- */
 
 char *bjvmi_encode_string(bjvmi_encoder *vm, char *out, const char *data, size_t size);
+/* The inside of a JSON string: `data` escaped, without quotes. */
+char *bjvmi_encode_inside(bjvmi_encoder *vm, char *out, const char *data, size_t size);
 char *bjvmi_encode_bytes(bjvmi_encoder *vm, char *out, const char *data, size_t size);
 char *bjvmi_encode_double(char *out, double v);
 char *bjvmi_encode_float(char *out, float v);

@@ -15,16 +15,24 @@ enum { TAIL = 128 }; /* what a handler, or the end of a value, may write after a
   }
 
 char *bjvmi_encode_string(bjvmi_encoder *vm, char *out, const char *data, size_t size) {
-  const char *end = data + size;
   *out++ = '"';
   if (__builtin_expect(size <= BJVMI_SHORT_MAX && vm->escape_flags == 0, 1) &&
       bjvmi_short_plain(out, data, size)) {
     out[size] = '"';
     return out + size + 1;
   }
+  out = bjvmi_encode_inside(vm, out, data, size);
+  if (__builtin_expect(!out, 0)) return NULL;
+  *out++ = '"';
+  return out;
+}
+
+char *bjvmi_encode_inside(bjvmi_encoder *vm, char *out, const char *data, size_t size) {
+  if (size == 0) return out; /* data may be NULL */
+  const char *end = data + size;
   for (;;) {
     bjvmi_escape_result r = vm->kernels->escape(&data, end, &out, vm->hard - TAIL, vm->escape_flags);
-    if (__builtin_expect(r == BJVMI_ESCAPE_DONE, 1)) break;
+    if (__builtin_expect(r == BJVMI_ESCAPE_DONE, 1)) return out;
     if (r == BJVMI_ESCAPE_BAD) {
       vm->status = BJVM_BAD_UTF8;
       return NULL;
@@ -32,14 +40,12 @@ char *bjvmi_encode_string(bjvmi_encoder *vm, char *out, const char *data, size_t
     out = bjvmi_encode_grow(vm, out);
     if (!out) return NULL;
   }
-  *out++ = '"';
-  return out;
 }
 
 char *bjvmi_encode_bytes(bjvmi_encoder *vm, char *out, const char *data, size_t size) {
   const uint8_t *p = (const uint8_t *)data;
   *out++ = '"';
-  for (;;) {
+  while (size > 0) {
     size_t fit = (size_t)(vm->hard - TAIL - out) / 4 * 3; /* whole groups: only the last piece is padded */
     size_t n = size < fit ? size : fit;
     out = vm->kernels->base64_encode(out, p, n);

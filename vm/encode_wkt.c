@@ -46,22 +46,6 @@ char *bjvmi_encode_duration(bjvmi_encoder *vm, char *out, const bjvm_plan *sub, 
   return out;
 }
 
-/* The inside of a JSON string, piece by piece. */
-static char *put_inside(bjvmi_encoder *vm, char *out, const char *data, size_t size) {
-  const char *end = data + size;
-  for (;;) {
-    bjvmi_escape_result r =
-        vm->kernels->escape(&data, end, &out, vm->hard - BJVMI_TIME_ROOM, vm->escape_flags);
-    if (r == BJVMI_ESCAPE_DONE) return out;
-    if (r == BJVMI_ESCAPE_BAD) {
-      vm->status = BJVM_BAD_UTF8;
-      return NULL;
-    }
-    out = bjvmi_encode_grow(vm, out);
-    if (!out) return NULL;
-  }
-}
-
 /* One path: converted in pieces, since it may be of any length. A piece never ends in an underscore, which belongs to what follows. */
 static char *put_path(bjvmi_encoder *vm, char *out, upb_StringView path) {
   enum { PIECE = 128 };
@@ -78,7 +62,7 @@ static char *put_path(bjvmi_encoder *vm, char *out, upb_StringView path) {
       vm->status = BJVM_BAD_FIELD_MASK;
       return NULL;
     }
-    out = put_inside(vm, out, camel, (size_t)(end - camel));
+    out = bjvmi_encode_inside(vm, out, camel, (size_t)(end - camel));
     if (!out) return NULL;
     p += n;
     left -= n;
@@ -113,6 +97,7 @@ char *bjvmi_encode_field_mask(bjvmi_encoder *vm, char *out, const bjvm_plan *sub
 /* The full name behind the last slash of a type URL; false when there is none. */
 static bool type_name(upb_StringView url, const char **name, size_t *size) {
   size_t i = url.size;
+  if (i == 0) return false; /* data may be NULL */
   while (i > 0 && url.data[i - 1] != '/') i--;
   *name = url.data + i;
   *size = url.size - i;

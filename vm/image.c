@@ -5,6 +5,7 @@
  * that passed both; its pointers are never NULL (an absent section points at the header and has no records).
  */
 #include "image.h"
+#include "short_string.h"
 
 #include "text.h"
 
@@ -199,7 +200,7 @@ int bjvmi_table_find(const bjvm_image *image, const bjvmi_table *table, const ch
     uint32_t slot = bjvmi_le16(slots[at & mask]);
     if (slot == 0) return -1;
     const bjvmi_key *key = &keys[slot - 1];
-    if (bjvmi_le16(key->size) == size && memcmp(image->names + bjvmi_le32(key->name), name, size) == 0)
+    if (bjvmi_le16(key->size) == size && bjvmi_short_equal(image->names + bjvmi_le32(key->name), name, size))
       return bjvmi_le16(key->index);
     if (at == last) return -1;
   }

@@ -260,18 +260,30 @@ static inline uint32_t bjvmi_name_flags(const char *names, uint32_t name) {
  * is bounded by max_probe, so colliding input costs no more than any other. */
 static inline uint32_t bjvmi_key_hash(uint32_t seed, const char *p, size_t size) {
   uint64_t h = (seed ^ (uint64_t)size) * 0x9e3779b97f4a7c15u;
-  uint64_t v;
-  for (; size >= 8; p += 8, size -= 8) {
-    memcpy(&v, p, 8);
-    h = (h ^ bjvmi_le64(v)) * 0xff51afd7ed558ccdu;
-    h ^= h >> 32;
+  uint64_t v = 0;
+  if (size >= 8) {
+    const char *last = p + size - 8; /* it may overlap the words before it */
+    for (; p < last; p += 8) {
+      memcpy(&v, p, 8);
+      h = (h ^ bjvmi_le64(v)) * 0xff51afd7ed558ccdu;
+      h ^= h >> 32;
+    }
+    memcpy(&v, last, 8);
+    v = bjvmi_le64(v);
+  } else if (size >= 4) {
+    uint32_t low;
+    uint32_t high;
+    memcpy(&low, p, 4);
+    memcpy(&high, p + size - 4, 4);
+    v = (uint64_t)bjvmi_le32(high) << 32 | bjvmi_le32(low);
+  } else if (size > 0) {
+    v = (uint64_t)(uint8_t)p[0] << 16 | (uint64_t)(uint8_t)p[size / 2] << 8 | (uint8_t)p[size - 1];
   }
-  v = 0;
-  for (size_t i = 0; i < size; i++) v |= (uint64_t)(uint8_t)p[i] << (8 * i);
+  /* Twice, with the high bits folded down in between: names that differ in their last bytes alone (item_01, item_02,
+   * ...) must not share a slot under every seed. */
   h = (h ^ v) * 0xff51afd7ed558ccdu;
-  /* The last bytes of a name reach only the top of the product: fold it, or names of 6 or 7 bytes that differ there
-   * (item_01, item_02, ...) share a slot under every seed. */
-  return (uint32_t)(h >> 32 ^ h >> 56);
+  h = (h ^ h >> 32) * 0xc4ceb9fe1a85ec53u;
+  return (uint32_t)(h >> 32);
 }
 
 /* The checksum of a plan file: 64-bit multiply-xor over little-endian words of 8 bytes. It finds damage; it is no

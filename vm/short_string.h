@@ -50,6 +50,30 @@ static inline size_t bjvmi_short_length(const char *p) {
   return BJVMI_SHORT_MAX + 1;
 }
 
+/* Whether the n bytes at a and b are equal; reads no others. Without a call for the sizes that names have. */
+static inline bool bjvmi_short_equal(const char *a, const char *b, size_t n) {
+  uint64_t x[2];
+  uint64_t y[2];
+  if (n > 16) return memcmp(a, b, n) == 0;
+  if (n >= 8) {
+    memcpy(&x[0], a, 8);
+    memcpy(&y[0], b, 8);
+    memcpy(&x[1], a + n - 8, 8);
+    memcpy(&y[1], b + n - 8, 8);
+    return ((x[0] ^ y[0]) | (x[1] ^ y[1])) == 0;
+  }
+  if (n >= 4) {
+    uint32_t u[2];
+    uint32_t v[2];
+    memcpy(&u[0], a, 4);
+    memcpy(&v[0], b, 4);
+    memcpy(&u[1], a + n - 4, 4);
+    memcpy(&v[1], b + n - 4, 4);
+    return ((u[0] ^ v[0]) | (u[1] ^ v[1])) == 0;
+  }
+  return n == 0 || (a[0] == b[0] && a[n / 2] == b[n / 2] && a[n - 1] == b[n - 1]);
+}
+
 /* Copies n <= 32 bytes in units of 8: rounds up to that what it reads and writes. */
 static inline void bjvmi_short_copy(char *to, const char *from, size_t n) {
   for (size_t i = 0; i < n; i += 8) {

@@ -4,8 +4,9 @@
  *
  * For each message: bjvm reads back what bjvm prints, and printing again gives the same bytes; bjvm reads
  * what upb prints; upb reads what bjvm prints; both print the same bytes where their formats agree; each set
- * of print options reads back; of texts with a small damage both take the same, as the same message. Messages
- * are compared by reflection, not by either codec. Where upb is known to be wrong by docs/protojson.md, or to
+ * of print options reads back; of texts with a small damage both take the same, as the same message; two
+ * messages in one text or one target come out as last_wins, ignore_unknown and merging say. Messages are
+ * compared by reflection, not by either codec. Where upb is known to be wrong by docs/protojson.md, or to
  * print in another layout, a row of `exceptions` says so and counts. A failure prints the message's number;
  * `diff_test SET 1 SEED+NUMBER` makes that message alone.
  */
@@ -18,6 +19,8 @@
 #include "random_message.h"
 #include "upb/json/decode.h"
 #include "upb/json/encode.h"
+#include "upb/message/array.h"
+#include "upb/reflection/message.h"
 
 enum { MAX_FAILURES = 20, PADDING = 64 };
 
@@ -72,6 +75,14 @@ static bool is_type(const sample *s, const char *name) {
 /* Schemas with JSON names that need escapes. */
 static bool has_odd_names(const sample *s) {
   return is_type(s, "cases.v3.Names") || is_type(s, "cases.ed.Ed");
+}
+
+static bool uses_well_known_types(const sample *s) {
+  static const char *const names[] = {"cases.v3.One", "cases.v3.Maps", "cases.v3.Wkt",   "cases.v3.WktRep",
+                                      "cases.v3.Rec", "cases.v2.P2",   "cases.v3.Small", "cases.v2.Holder"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (is_type(s, names[i])) return true;
+  return false;
 }
 
 static bool has_empty_any(const sample *s) { return s->has.empty_any; }
@@ -364,6 +375,99 @@ static void check_mutant(sample *s, generator *g) {
   s->bjvm_text = whole;
 }
 
+/* -- Two messages in one: options of reading, merging
+ * ----------------------------------------------------------- */
+
+/* Members of both objects in one object. */
+static upb_StringView join(const sample *s, upb_StringView a, upb_StringView b) {
+  char *text = upb_Arena_Malloc(s->arena, a.size + b.size);
+  size_t size = a.size - 1; /* without the closing brace */
+  memcpy(text, a.data, size);
+  if (a.size > 2 && b.size > 2) text[size++] = ',';
+  memcpy(text + size, b.data + 1, b.size - 1);
+  return upb_StringView_FromDataAndSize(text, size + b.size - 1);
+}
+
+static void expect_message(const sample *s, const char *what, upb_StringView text, const upb_Message *want,
+                           const upb_Message *got, const bjvm_error *error) {
+  char where[256];
+  if (got != NULL && test_same(s->d->pool, s->def, want, got, where, sizeof where)) return;
+  fail(s, what, got == NULL ? error->message : where);
+  show("text", text);
+}
+
+/* last_wins: what the second half of the text sets replaces the first whole, everything else stays. */
+static void check_last_wins(const sample *s, const upb_Message *second, upb_StringView second_text) {
+  bjvm_error error = {.code = BJVM_OK};
+  upb_StringView text = join(s, s->bjvm_text, second_text);
+  const upb_Message *got = bjvm_read(s, text, BJVM_DECODE_LAST_WINS, &error);
+  upb_Message *want = bjvm_read(s, s->bjvm_text, 0, &error);
+  if (want == NULL) return; /* told by the round trip */
+  const upb_FieldDef *f;
+  upb_MessageValue value;
+  size_t iter = (size_t)kUpb_Message_Begin;
+  while (upb_Message_Next(second, s->def, s->d->pool, &f, &value, &iter)) {
+    /* An empty list of an extension is there for reflection, and is not printed. */
+    if (upb_FieldDef_IsExtension(f) && upb_FieldDef_IsRepeated(f) && upb_Array_Size(value.array_val) == 0)
+      continue;
+    upb_Message_ClearFieldByDef(want, f);
+    if (!upb_Message_SetFieldByDef(want, f, value, s->arena)) return;
+  }
+  expect_message(s, "last_wins", text, want, got, &error);
+}
+
+/* ignore_unknown: the whole second message under a name that is none changes nothing. */
+static void check_ignore_unknown(const sample *s, upb_StringView second_text) {
+  static const char name[] = "{\"no such name\":";
+  bjvm_error error = {.code = BJVM_OK};
+  char *text = upb_Arena_Malloc(s->arena, sizeof name + second_text.size + 1);
+  memcpy(text, name, sizeof name - 1);
+  memcpy(text + sizeof name - 1, second_text.data, second_text.size);
+  text[sizeof name - 1 + second_text.size] = '}';
+  upb_StringView unknown = upb_StringView_FromDataAndSize(text, sizeof name + second_text.size);
+  upb_StringView all = s->number % 2 == 0 ? join(s, unknown, s->bjvm_text) : join(s, s->bjvm_text, unknown);
+  expect_message(s, "ignore_unknown", all, s->msg, bjvm_read(s, all, BJVM_DECODE_IGNORE_UNKNOWN, &error),
+                 &error);
+  if (bjvm_read(s, all, 0, &error) != NULL || error.code != BJVM_UNKNOWN_FIELD)
+    fail(s, "an unknown name without ignore_unknown", bjvm_status_name(error.code));
+}
+
+/* Reading into a message that has content merges as upb's binary decoder does. Well-known types are left out:
+ * their JSON says all of them, their binary only what is not zero. */
+static void check_merge(const sample *s, const upb_Message *second, upb_StringView second_text) {
+  bjvm_error error = {.code = BJVM_OK};
+  char *first_data, *data;
+  size_t first_size, size;
+  upb_Message *got = bjvm_read(s, s->bjvm_text, 0, &error);
+  bjvm_decode_options options = {
+      .size = sizeof options, .registry = bjvm_cache_registry(s->d->cache), .scratch = s->arena};
+  if (got == NULL) return;
+  if (bjvm_decode(s->plan, second_text.data, second_text.size, got, s->arena, &options, &error) != BJVM_OK) {
+    fail(s, "merging", error.message);
+    return;
+  }
+  if (!test_serialize(s->msg, s->def, s->arena, &first_data, &first_size)) return;
+  if (!test_serialize(second, s->def, s->arena, &data, &size)) return;
+  char *both = upb_Arena_Malloc(s->arena, first_size + size + 1);
+  if (first_size > 0) memcpy(both, first_data, first_size);
+  if (size > 0) memcpy(both + first_size, data, size);
+  const upb_Message *want = test_parse(s->d->pool, s->def, both, first_size + size, s->arena);
+  if (want != NULL) expect_message(s, "merging", second_text, want, got, &error);
+}
+
+static void check_pairs(const sample *s, generator *g) {
+  bjvm_error error = {.code = BJVM_OK};
+  const upb_Message *second = random_message(g, s->def);
+  upb_StringView text = bjvm_print(s, second, 0, &error);
+  if (text.data == NULL) {
+    fail(s, "bjvm does not print it", error.message);
+    return;
+  }
+  check_last_wins(s, second, text);
+  check_ignore_unknown(s, text);
+  if (!uses_well_known_types(s)) check_merge(s, second, text);
+}
+
 static const uint32_t read_flag_sets[] = {0, BJVM_DECODE_ALIAS, BJVM_DECODE_PADDED,
                                           BJVM_DECODE_ALIAS | BJVM_DECODE_PADDED};
 
@@ -385,6 +489,7 @@ static void run_one(diff *d, uint64_t number) {
     check_sink(&s);
     check_prefix(&s);
     for (int i = 0; i < 3; i++) check_mutant(&s, &g);
+    check_pairs(&s, &g);
     check_upb_text(&s);
     check_upb_reads(&s);
   } else {
