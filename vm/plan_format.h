@@ -4,7 +4,7 @@
  * On a big-endian machine words are swapped when they are bound and the other records are read through
  * bjvmi_le16/32. No pointers: offsets and indexes only, all checked by the verifier before anything runs.
  *
- *   header | section table | messages | words | keys | slots | enums | values | extensions | roots | names
+ *   header | section table | messages | words | keys | slots | enums | values | extensions | roots | names | mini
  *
  * A word, 16 bytes, is one field, for both directions:
  *
@@ -15,14 +15,19 @@
  *
  *    op        kind << 3 | form (ops.def)
  *    name_len  length of the encoded name at `name`; 0: it is long or special, ask the name's header
- *    offset    bound: byte offset of the value in the message. portable: 0
- *    presence  bound: hasbit index (HASBIT) or byte offset of the oneof case (ONEOF). portable: 0
+ *    offset    bound or prebound: byte offset of the value in the message. portable: 0
+ *    presence  bound or prebound: hasbit index (HASBIT) or byte offset of the oneof case (ONEOF). portable: 0
  *    sub       index of the message or enum record the kind needs
  *    number    field number; the words of a message are sorted by it
  *    name      offset in the name pool of the encoded name  ,"jsonName":  (the comma is patched while copying)
  *
- * In front of each encoded name in the pool stands a 4-byte header: u16 length, u16 flags (BJVMI_NAME_*). If
- * BJVMI_NAME_ALT is set, the header and encoded form of the .proto name follow right behind the JSON name.
+ * In front of each encoded name in the pool stands its header: u8 length, u8 flags (BJVMI_NAME_*). A name of more than 255
+ * bytes is LONG: in front of these two, which say length 0, stands its length as u16. If ALT is set, the header (LONG if ALT_LONG)
+ * and encoded form of the .proto name follow right behind the JSON name.
+ *
+ * The mini section, which may be missing, holds upb's mini descriptors: one of each message record (none of an external one),
+ * each enum record (none of an open one) and each extension, in this order. Each is its length (7 bits a byte, low ones first,
+ * the top bit says that more follow) and its bytes. What they are linked to is told by the words.
  */
 #ifndef BJVM_PLAN_FORMAT_H_
 #define BJVM_PLAN_FORMAT_H_
@@ -34,12 +39,15 @@
 
 enum {
   BJVMI_FORMAT_MAJOR = 1,
-  BJVMI_FORMAT_MINOR = 0,
+  BJVMI_FORMAT_MINOR = 1,       /* newest: 1.1 has the mini section and the layout flags */
+  BJVMI_FORMAT_MINOR_PLAIN = 0, /* what a file without them says */
   BJVMI_HEADER_SIZE = 64,
   BJVMI_CHECKSUM_FROM = 24, /* the checksum covers the bytes from here to the end of the file */
   BJVMI_PLAN_ALIGN = 8,     /* a file must be aligned so in memory */
   BJVMI_NAME_PAD = 32, /* zero bytes after the last name: wide copies and compares stay inside the pool */
-  BJVMI_NAME_HEADER = 4,
+  BJVMI_NAME_HEADER = 2,      /* bytes in front of a name */
+  BJVMI_NAME_LONG_HEADER = 4, /* of a name of more than BJVMI_NAME_SHORT_MAX bytes */
+  BJVMI_NAME_SHORT_MAX = 255,
   BJVMI_NAME_MAX = 65000, /* longest encoded name: its length has 16 bits */
 };
 
@@ -95,13 +103,18 @@ enum {
   BJVMI_NAME_ALT = 1,     /* the .proto name differs and follows */
   BJVMI_NAME_SPECIAL = 2, /* non-ASCII or one of < > &: printed otherwise under `ascii` or `html_safe` */
   BJVMI_NAME_ESCAPED = 4, /* the encoded form has backslashes: it is not the raw name */
+  BJVMI_NAME_LONG = 8,    /* the length stands in the two bytes before */
+  BJVMI_NAME_ALT_LONG = 16, /* the same of the .proto name */
 };
 
-/* A hash table over names: open addressing, linear probing, exact compare. `slots` holds 1 + key index
- * (relative to first_key), 0 for free. A look-up gives up after max_probe + 1 slots. */
+/* A hash table over names: open addressing, linear probing, exact compare. A slot holds 1 + key index (relative to
+ * first_key), 0 for free; it is a byte, or two of them in a table of more than BJVMI_KEYS_NARROW keys. A look-up gives up after
+ * max_probe + 1 slots. */
+enum { BJVMI_KEYS_NARROW = 255 };
+
 typedef struct bjvmi_table {
   uint32_t first_key;
-  uint32_t first_slot;
+  uint32_t first_slot; /* bytes from the start of the section; even if slots have two bytes */
   uint32_t seed;
   uint16_t key_count;
   uint8_t slots_log2;
@@ -119,12 +132,12 @@ typedef struct bjvmi_key {
 /* Flags of a message record. */
 enum {
   BJVMI_MESSAGE_EXTERNAL = 1,   /* only named here; its words are in another plan */
-  BJVMI_MESSAGE_ENTRY = 2,      /* a map entry: words key and value, without names */
+  BJVMI_MESSAGE_ENTRY = 2,      /* a map entry: words key and value; neither it nor they have names */
   BJVMI_MESSAGE_EXTENDABLE = 4, /* may have extensions */
 };
 
 typedef struct bjvmi_message {
-  uint32_t name; /* full name, raw, in the pool */
+  uint32_t name; /* full name, raw, in the pool; 0 of a map entry */
   uint16_t name_size;
   uint8_t kind; /* BJVMI_KIND_MESSAGE, or the well-known kind that reads and prints it */
   uint8_t flags;
@@ -172,12 +185,13 @@ typedef enum bjvmi_section {
   BJVMI_SECTION_MESSAGES,
   BJVMI_SECTION_WORDS,
   BJVMI_SECTION_KEYS,
-  BJVMI_SECTION_SLOTS, /* uint16_t */
+  BJVMI_SECTION_SLOTS, /* bytes, of narrow and wide tables */
   BJVMI_SECTION_ENUMS,
   BJVMI_SECTION_VALUES,
   BJVMI_SECTION_EXTENSIONS,
   BJVMI_SECTION_ROOTS, /* uint32_t message indexes: what the file was compiled for */
   BJVMI_SECTION_NAMES,
+  BJVMI_SECTION_MINI, /* since 1.1 */
   BJVMI_SECTION_COUNT
 } bjvmi_section;
 
@@ -187,11 +201,17 @@ typedef struct bjvmi_section_entry {
   uint32_t size; /* bytes */
 } bjvmi_section_entry;
 
+/* Flags of the header: what a prebound file was laid out for. */
+enum {
+  BJVMI_HEADER_32BIT = 1,
+  BJVMI_HEADER_64BIT = 2,
+};
+
 typedef struct bjvmi_header {
   char magic[4];
   uint16_t major;
   uint16_t minor;
-  uint32_t flags;
+  uint32_t flags; /* since 1.1; one of them exactly if `layout` is not 0 */
   uint32_t total_size;
   uint64_t checksum;
   uint64_t schema; /* fingerprint: equal schemas, equal numbers */
@@ -243,17 +263,20 @@ static inline bjvmi_word bjvmi_word_native(const bjvmi_word *w) {
   return n;
 }
 
-/* Length and flags of the encoded name at `name`, which the verifier has checked. */
+/* Flags and length of the encoded name at `name`, which the verifier has checked. */
+static inline uint32_t bjvmi_name_flags(const char *names, uint32_t name) { return (uint8_t)names[name - 1]; }
+
 static inline uint32_t bjvmi_name_length(const char *names, uint32_t name) {
   uint16_t v;
-  memcpy(&v, names + name - 4, 2);
+  if (!(bjvmi_name_flags(names, name) & BJVMI_NAME_LONG)) return (uint8_t)names[name - 2];
+  memcpy(&v, names + name - BJVMI_NAME_LONG_HEADER, 2);
   return bjvmi_le16(v);
 }
 
-static inline uint32_t bjvmi_name_flags(const char *names, uint32_t name) {
-  uint16_t v;
-  memcpy(&v, names + name - 2, 2);
-  return bjvmi_le16(v);
+/* Where the .proto name of a name with ALT stands. */
+static inline uint32_t bjvmi_name_alt(const char *names, uint32_t name) {
+  bool is_long = bjvmi_name_flags(names, name) & BJVMI_NAME_ALT_LONG;
+  return name + bjvmi_name_length(names, name) + (is_long ? BJVMI_NAME_LONG_HEADER : BJVMI_NAME_HEADER);
 }
 
 /* The hash of the key tables, over every byte of the name. Not secret: only an exact compare accepts a name, and a look-up

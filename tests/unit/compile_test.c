@@ -12,10 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef BJVM_SOURCE_DIR
-#define BJVM_SOURCE_DIR "."
-#endif
-
 /* -- Schemas ----------------------------------------------------------------------------------------------- */
 
 typedef google_protobuf_FileDescriptorProto file_proto;
@@ -63,7 +59,10 @@ static void add_file(upb_DefPool *pool, const file_proto *file) {
 }
 
 static google_protobuf_FileDescriptorSet *read_cases(void) {
-  FILE *f = fopen(BJVM_SOURCE_DIR "/tests/cases/cases.binpb", "rb");
+  const char *folder = getenv("BJVM_TESTS_DIR");
+  char path[1024];
+  snprintf(path, sizeof path, "%s/cases/cases.binpb", folder ? folder : "tests");
+  FILE *f = fopen(path, "rb");
   cr_assert(f != NULL, "tests/cases/cases.binpb is not there");
   char *data = upb_Arena_Malloc(arena, 1 << 20);
   size_t size = fread(data, 1, 1 << 20, f);
