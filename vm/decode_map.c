@@ -164,8 +164,61 @@ bool bjvmi_decode_map_insert(bjvmi_decoder *vm, bjvmi_decode_frame *f, const upb
   }
 }
 
-/* One entry of a map of scalars. */
-static const char *read_entry(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p) {
+/* -- Maps of scalars --------------------------------------------------------------------------------------------------- */
+
+/* An entry that has been read and not inserted yet. */
+typedef struct entry {
+  upb_MessageValue key;
+  upb_MessageValue value;
+  const char *at; /* the key in the text */
+} entry;
+
+/* Entries are collected in the frames that are not in use, so that upb's table can be sized once for all of them. */
+typedef struct batch {
+  entry *entries;
+  size_t count;
+  size_t capacity;
+} batch;
+
+static batch open_batch(bjvmi_decoder *vm, bjvmi_decode_frame *f) {
+  batch b = {(entry *)(void *)(f + 1), 0, 0};
+  if (!bjvmi_upb_map_has_strings((const upb_Map *)f->at)) return b;
+  b.capacity = (size_t)((const char *)vm->frame_limit - (const char *)(f + 1)) / sizeof(entry);
+  return b;
+}
+
+static bool insert_batch(bjvmi_decoder *vm, bjvmi_decode_frame *f, batch *b) {
+  upb_Map *map = (upb_Map *)f->at;
+  size_t count = b->count;
+  b->count = 0;
+  if (count && !bjvmi_upb_map_reserve(map, bjvmi_upb_map_size(map) + count, vm->arena)) {
+    bjvmi_decode_fail(vm, BJVM_OUT_OF_MEMORY, b->entries->at, NULL);
+    return false;
+  }
+  for (size_t i = 0; i < count; i++) {
+    f->u.map.key = b->entries[i].key;
+    vm->key = b->entries[i].at;
+    if (bjvmi_decode_map_insert(vm, f, &b->entries[i].value)) continue;
+    if (!vm->fault) bjvmi_decode_fail(vm, vm->status, vm->key, NULL);
+    return false;
+  }
+  return true;
+}
+
+static bool add_entry(bjvmi_decoder *vm, bjvmi_decode_frame *f, batch *b, const upb_MessageValue *v,
+                      const char *p) {
+  if (b->capacity == 0) {
+    if (bjvmi_decode_map_insert(vm, f, v)) return true;
+    if (!vm->fault) bjvmi_decode_fail(vm, vm->status, p, NULL);
+    return false;
+  }
+  if (b->count == b->capacity && !insert_batch(vm, f, b)) return false;
+  b->entries[b->count++] = (entry){f->u.map.key, *v, vm->key};
+  return true;
+}
+
+/* One entry; NULL on failure. */
+static const char *read_entry(bjvmi_decoder *vm, bjvmi_decode_frame *f, batch *b, const char *p) {
   upb_MessageValue v;
   const char *start;
   p = bjvmi_decode_map_key(vm, f, p);
@@ -173,34 +226,60 @@ static const char *read_entry(bjvmi_decoder *vm, bjvmi_decode_frame *f, const ch
   p = start = bjvmi_decode_token(vm, p);
   memset(&v, 0, sizeof v);
   switch (bjvmi_decode_scalar(vm, &p, f->plan, &f->plan->words[1], &v)) {
-    case BJVMI_READ_VALUE:
-      if (bjvmi_decode_map_insert(vm, f, &v)) return p;
-      return vm->fault || vm->fault_at ? NULL : bjvmi_decode_fail(vm, vm->status, start, NULL);
+    case BJVMI_READ_VALUE: return add_entry(vm, f, b, &v, start) ? p : NULL;
     case BJVMI_READ_NULL: return bjvmi_decode_fail(vm, BJVM_NULL_ELEMENT, start, NULL);
     case BJVMI_READ_DROP: return p;
     default: return NULL;
   }
 }
 
-const char *bjvmi_decode_map(bjvmi_decoder *vm, const char *p, bjvmi_decode_frame *f) {
-  p = bjvmi_decode_token(vm, p);
-  if (*p != '}') {
-    for (;;) {
-      if (*p != '"') {
-        f->place = BJVMI_PLACE_NONE;
-        return bjvmi_decode_unexpected(vm, p, "a name in quotes");
-      }
-      p = read_entry(vm, f, p);
-      if (!p) return NULL;
-      p = bjvmi_decode_token(vm, p);
-      if (*p != ',') break;
-      p = bjvmi_decode_token(vm, p + 1);
-    }
-    if (*p != '}') {
+/* All entries and the closing brace. */
+static const char *read_entries(bjvmi_decoder *vm, bjvmi_decode_frame *f, batch *b, const char *p) {
+  for (;;) {
+    if (*p != '"') {
       f->place = BJVMI_PLACE_NONE;
-      return bjvmi_decode_unexpected(vm, p, "',' or '}'");
+      return bjvmi_decode_unexpected(vm, p, "a name in quotes");
     }
+    p = read_entry(vm, f, b, p);
+    if (!p) return NULL;
+    p = bjvmi_decode_token(vm, p);
+    if (*p != ',') break;
+    p = bjvmi_decode_token(vm, p + 1);
+  }
+  if (*p == '}') return p + 1;
+  f->place = BJVMI_PLACE_NONE;
+  return bjvmi_decode_unexpected(vm, p, "',' or '}'");
+}
+
+/* A failure while entries wait: a duplicate among them comes first in the text. */
+static const char *fail_batch(bjvmi_decoder *vm, bjvmi_decode_frame *f, batch *b) {
+  bjvm_status status = vm->status;
+  const char *fault = vm->fault;
+  size_t fault_at = vm->fault_at;
+  const char *expected = vm->expected;
+  bjvmi_decode_frame now = *f;
+  vm->status = BJVM_OK;
+  vm->fault = NULL;
+  f->place = BJVMI_PLACE_LAST;
+  if (!insert_batch(vm, f, b) && vm->status == BJVM_DUPLICATE_KEY) return NULL;
+  *f = now;
+  vm->status = status;
+  vm->fault = fault;
+  vm->fault_at = fault_at;
+  vm->expected = expected;
+  return NULL;
+}
+
+const char *bjvmi_decode_map(bjvmi_decoder *vm, const char *p, bjvmi_decode_frame *f) {
+  batch b = open_batch(vm, f);
+  p = bjvmi_decode_token(vm, p);
+  if (*p == '}') {
+    p++;
+  } else {
+    p = read_entries(vm, f, &b, p);
+    if (!p) return b.count ? fail_batch(vm, f, &b) : NULL;
+    if (!insert_batch(vm, f, &b)) return NULL;
   }
   if (!bjvmi_decode_map_close(vm, f)) return bjvmi_decode_fail(vm, vm->status, p, NULL);
-  return p + 1;
+  return p;
 }

@@ -59,24 +59,24 @@ BJVMI_INLINE uint32_t bjvmi_load32(const void *p) {
 
 BJVMI_INLINE void bjvmi_store32(void *p, uint32_t v) { memcpy(p, &v, sizeof v); }
 
-/* The machine's word, for work on several bytes at once in plain C. */
-typedef size_t bjvmi_word;
-#define BJVMI_WORD sizeof(bjvmi_word)
-#define BJVMI_EACH(byte) ((bjvmi_word)-1 / 255 * (byte))
+/* Several bytes at once in plain C: the machine's word. */
+typedef size_t bjvmi_lanes;
+#define BJVMI_LANES sizeof(bjvmi_lanes)
+#define BJVMI_EACH(byte) ((bjvmi_lanes)-1 / 255 * (byte))
 
-BJVMI_INLINE bjvmi_word bjvmi_load_word(const char *p) {
-  bjvmi_word v;
+BJVMI_INLINE bjvmi_lanes bjvmi_load_word(const char *p) {
+  bjvmi_lanes v;
   memcpy(&v, p, sizeof v);
   return v;
 }
 
-BJVMI_INLINE void bjvmi_store_word(char *p, bjvmi_word v) { memcpy(p, &v, sizeof v); }
+BJVMI_INLINE void bjvmi_store_word(char *p, bjvmi_lanes v) { memcpy(p, &v, sizeof v); }
 
 /* The high bit of each byte that is below 0x20, a quote or a backslash. Any bit means there is such a byte,
  * and the lowest one is right; those above it may be false, by a borrow. */
-BJVMI_INLINE bjvmi_word bjvmi_word_specials(bjvmi_word x) {
-  bjvmi_word hit = (x - BJVMI_EACH(0x20)) | ((x ^ BJVMI_EACH('"')) - BJVMI_EACH(1)) |
-                   ((x ^ BJVMI_EACH('\\')) - BJVMI_EACH(1));
+BJVMI_INLINE bjvmi_lanes bjvmi_word_specials(bjvmi_lanes x) {
+  bjvmi_lanes hit = (x - BJVMI_EACH(0x20)) | ((x ^ BJVMI_EACH('"')) - BJVMI_EACH(1)) |
+                    ((x ^ BJVMI_EACH('\\')) - BJVMI_EACH(1));
   return hit & ~x & BJVMI_EACH(0x80);
 }
 

@@ -62,8 +62,8 @@ bjvmi_places bjvmi_escape_multi(const char *p, const char *end, char *o, char *l
 
 /* The high bits of a word with anything that bjvmi_escape_kinds marks in it; may be true of more, never of
  * less. */
-static bjvmi_word marked(bjvmi_word x, bool html) {
-  bjvmi_word hit = bjvmi_word_specials(x) | x;
+static bjvmi_lanes marked(bjvmi_lanes x, bool html) {
+  bjvmi_lanes hit = bjvmi_word_specials(x) | x;
   if (html) { /* < and > differ in bit 1 */
     hit |= (((x | BJVMI_EACH(2)) ^ BJVMI_EACH('>')) - BJVMI_EACH(1)) & ~x;
     hit |= ((x ^ BJVMI_EACH('&')) - BJVMI_EACH(1)) & ~x;
@@ -74,11 +74,11 @@ static bjvmi_word marked(bjvmi_word x, bool html) {
 /* Copies raw ASCII, at most `size` bytes, all of which have room; returns how many it was. */
 static size_t copy_raw(const char *p, size_t size, char *o, bool html) {
   size_t i = 0;
-  while (size - i >= BJVMI_WORD) {
-    bjvmi_word x = bjvmi_load_word(p + i);
+  while (size - i >= BJVMI_LANES) {
+    bjvmi_lanes x = bjvmi_load_word(p + i);
     if (marked(x, html)) break;
     bjvmi_store_word(o + i, x);
-    i += BJVMI_WORD;
+    i += BJVMI_LANES;
   }
   for (; i < size; i++) {
     unsigned kind = bjvmi_escape_kinds[(uint8_t)p[i]];
@@ -133,15 +133,15 @@ static const char *scan_one(const char *p, const char *end, unsigned *flags) {
 const char *bjvmi_scan_portable(const char *p, const char *end, unsigned *flags) {
   unsigned found = 0;
   while (p < end) {
-    if ((size_t)(end - p) >= BJVMI_WORD) {
-      bjvmi_word x = bjvmi_load_word(p);
+    if ((size_t)(end - p) >= BJVMI_LANES) {
+      bjvmi_lanes x = bjvmi_load_word(p);
       if (!bjvmi_word_specials(x)) {
         if (x & BJVMI_EACH(0x80)) found |= BJVMI_STRING_NONASCII;
-        p += BJVMI_WORD;
+        p += BJVMI_LANES;
         continue;
       }
     }
-    const char *stop = (size_t)(end - p) < BJVMI_WORD ? end : p + BJVMI_WORD;
+    const char *stop = (size_t)(end - p) < BJVMI_LANES ? end : p + BJVMI_LANES;
     while (p < stop) {
       /* A backslash whose skipped byte ends the scan leaves p one further: then p is a control or end. */
       const char *next = scan_one(p, end, &found);

@@ -88,8 +88,8 @@ static size_t copy_plain(const char *p, size_t size, char *o) {
     if (mask) return i + bjvmi_first(mask);
   }
 #else
-  for (; size - i >= BJVMI_WORD; i += BJVMI_WORD) {
-    bjvmi_word x = bjvmi_load_word(p + i), y = x ^ BJVMI_EACH('\\');
+  for (; size - i >= BJVMI_LANES; i += BJVMI_LANES) {
+    bjvmi_lanes x = bjvmi_load_word(p + i), y = x ^ BJVMI_EACH('\\');
     if ((y - BJVMI_EACH(1)) & ~y & BJVMI_EACH(0x80)) break;
     bjvmi_store_word(o + i, x);
   }

@@ -14,6 +14,8 @@
 #include <string.h>
 
 #include "upb/base/string_view.h"
+#include "upb/hash/common.h"
+#include "upb/hash/str_table.h"
 #include "upb/mem/arena.h"
 #include "upb/message/array.h"
 #include "upb/message/internal/array.h"
@@ -162,6 +164,19 @@ static inline unsigned bjvmi_upb_array_lg2(const upb_Array *array) {
 /* -- Maps --------------------------------------------------------------------------------------------------------- */
 
 static inline size_t bjvmi_upb_map_size(const upb_Map *map) { return _upb_Map_Size(map); }
+
+/* Whether the map's keys are strings. */
+static inline bool bjvmi_upb_map_has_strings(const upb_Map *map) { return map->UPB_PRIVATE(is_strtable); }
+
+/* Makes the hash table of a map with string keys large enough for `count` entries at once: growing by doubling hashes every key again
+ * each time, and leaves the smaller tables in the arena. upb fills a table up to 85 %; a wrong guess costs one more doubling. False: out of memory. */
+static inline bool bjvmi_upb_map_reserve(upb_Map *map, size_t count, upb_Arena *arena) {
+  size_t lg2 = 2;
+  assert(map->UPB_PRIVATE(is_strtable) && !map->UPB_PRIVATE(is_frozen));
+  while (((size_t)1 << lg2) * 85 / 100 <= count && lg2 < 31) lg2++;
+  if (((size_t)1 << lg2) <= upb_table_size(&map->t.strtable.t)) return true;
+  return upb_strtable_resize(&map->t.strtable, lg2, arena);
+}
 
 /* -- Extensions -------------------------------------------------------------------------------------------------- */
 

@@ -9,10 +9,10 @@
 const char *bjvmi_utf8_portable(const char *p, size_t size) {
   const char *end = p + size;
   while (p < end) {
-    while ((size_t)(end - p) >= 2 * BJVMI_WORD) {
-      bjvmi_word x = bjvmi_load_word(p) | bjvmi_load_word(p + BJVMI_WORD);
+    while ((size_t)(end - p) >= 2 * BJVMI_LANES) {
+      bjvmi_lanes x = bjvmi_load_word(p) | bjvmi_load_word(p + BJVMI_LANES);
       if (x & BJVMI_EACH(0x80)) break;
-      p += 2 * BJVMI_WORD;
+      p += 2 * BJVMI_LANES;
     }
     while (p < end && (uint8_t)*p < 0x80) p++;
     while (p < end && (uint8_t)*p >= 0x80) {
