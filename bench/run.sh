@@ -18,8 +18,9 @@ build_all build || die "the build failed; all of it is in build/build.log"
 
 out=$root/bench/out
 mkdir -p "$out"
+trap 'rm -f "$out/results.json.new" "$out/report.md.new"' EXIT
 say "measuring, some minutes without --quick"
-"$root/build/bench/bench" --json "$out/results.json.new" "$@" > "$out/report.md.new" || exit $?
+"$root/build/bench/bench" --json "$out/results.json.new" "$@" > "$out/report.md.new"
 # --help and --list measure nothing.
 if [ -s "$out/results.json.new" ]; then
   mv "$out/results.json.new" "$out/results.json"
@@ -27,5 +28,4 @@ if [ -s "$out/results.json.new" ]; then
   cat "$out/report.md"
 else
   cat "$out/report.md.new"
-  rm -f "$out/report.md.new" "$out/results.json.new"
 fi
