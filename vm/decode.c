@@ -5,7 +5,6 @@
  */
 #include "decode.h"
 #include "error.h"
-#include "short_string.h"
 
 enum { MAX_DEPTH = 1000000 }; /* frames of 64 bytes: beyond this an option is a mistake */
 
@@ -176,7 +175,7 @@ static bool prepare_frames(bjvmi_decoder *vm, uint32_t max_depth) {
     vm->status = BJVM_SCRATCH;
     if (!vm->scratch) return false;
     vm->status = BJVM_OUT_OF_MEMORY;
-    if (depth > MAX_DEPTH) return false;
+
     vm->frames =
         (bjvmi_decode_frame *)upb_Arena_Malloc(vm->scratch, ((size_t)depth + 1) * sizeof *vm->frames);
     if (!vm->frames) return false;
@@ -204,7 +203,6 @@ static void set_up(bjvmi_decoder *vm, const bjvm_plan *plan, const char *json, s
   vm->scratch = o->scratch;
   vm->registry = o->registry;
   vm->flags = o->flags;
-  vm->short_limit = o->flags & BJVM_DECODE_ALIAS ? 0 : BJVMI_SHORT_MAX + 1;
   vm->kernels = plan ? plan->kernels : NULL;
   vm->elements_left = o->max_elements ? o->max_elements : SIZE_MAX;
   vm->memory_left = o->max_memory ? o->max_memory : SIZE_MAX;
@@ -216,7 +214,7 @@ static void set_up(bjvmi_decoder *vm, const bjvm_plan *plan, const char *json, s
 /* What can be refused before the text is looked at. */
 static bjvm_status check_call(const bjvm_plan *plan, const char *json, size_t size, const upb_Message *msg,
                               const upb_Arena *arena, const bjvm_decode_options *o) {
-  if (!plan || (!json && size) || !msg || !arena) return BJVM_BAD_ARGUMENT;
+  if (!plan || (!json && size) || !msg || !arena || o->max_depth > MAX_DEPTH) return BJVM_BAD_ARGUMENT;
   if (o->max_input && size > o->max_input) return BJVM_INPUT_LIMIT;
   if (upb_Message_IsFrozen(msg)) return BJVM_FROZEN;
   return BJVM_OK;
@@ -228,7 +226,8 @@ static bjvm_status decode(const bjvm_plan *plan, const char *json, size_t size, 
   bjvmi_decoder vm;
   bjvm_decode_options o = read_options(options);
   set_up(&vm, plan, json, size, arena, &o);
-  vm.status = check_call(plan, json, size, msg, arena, &o);
+  vm.status =
+      options && options->size == 0 ? BJVM_BAD_ARGUMENT : check_call(plan, json, size, msg, arena, &o);
   if (vm.status != BJVM_OK) return report(&vm, error);
   if (!json) vm.json = "";
   if (!prepare_frames(&vm, o.max_depth)) return report(&vm, error);

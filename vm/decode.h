@@ -96,7 +96,6 @@ typedef struct bjvmi_decoder {
   size_t elements_left;
   size_t memory_left;
   uint32_t flags;
-  size_t short_limit; /* strings below this length are copied from registers; 0 when they are to be aliased */
   bjvm_status status;
   const char *fault;    /* the offending byte, when status is set; then */
   size_t fault_at;      /* its offset in the text */
@@ -158,25 +157,26 @@ static inline const char *bjvmi_decode_token(bjvmi_decoder *vm, const char *p) {
   return __builtin_expect((uint8_t)*p <= ' ', 0) ? bjvmi_decode_blanks(vm, p) : p;
 }
 
-/* Memory of the message; NULL with status set. */
-static inline void *bjvmi_decode_alloc(bjvmi_decoder *vm, size_t size) {
+/* Counts memory of the message; false with status set at the limit. */
+static inline bool bjvmi_decode_charge(bjvmi_decoder *vm, size_t size) {
   if (__builtin_expect(size > vm->memory_left, 0)) {
     vm->status = BJVM_ARENA_LIMIT;
-    return NULL;
+    return false;
   }
   vm->memory_left -= size;
+  return true;
+}
+
+/* Memory of the message; NULL with status set. */
+static inline void *bjvmi_decode_alloc(bjvmi_decoder *vm, size_t size) {
+  if (!bjvmi_decode_charge(vm, size)) return NULL;
   void *p = upb_Arena_Malloc(vm->arena, size);
   if (__builtin_expect(!p, 0)) vm->status = BJVM_OUT_OF_MEMORY;
   return p;
 }
 
 static inline upb_Message *bjvmi_decode_new(bjvmi_decoder *vm, const upb_MiniTable *table) {
-  size_t size = bjvmi_upb_message_size(table);
-  if (__builtin_expect(size > vm->memory_left, 0)) {
-    vm->status = BJVM_ARENA_LIMIT;
-    return NULL;
-  }
-  vm->memory_left -= size;
+  if (!bjvmi_decode_charge(vm, bjvmi_upb_message_size(table))) return NULL;
   upb_Message *m = bjvmi_upb_new(table, vm->arena);
   if (__builtin_expect(!m, 0)) vm->status = BJVM_OUT_OF_MEMORY;
   return m;

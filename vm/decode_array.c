@@ -25,6 +25,7 @@ upb_Array *bjvmi_decode_array_open(bjvmi_decoder *vm, void *slot, bjvmi_kind kin
   unsigned lg2 = kind >= BJVMI_KIND_STRING && kind <= BJVMI_KIND_BYTES
                      ? (sizeof(upb_StringView) == 16 ? 4 : 3)
                      : size_lg2(kind);
+  if (!bjvmi_decode_charge(vm, sizeof(upb_Array))) return NULL;
   vm->status = BJVM_OUT_OF_MEMORY;
   array = bjvmi_upb_array_new(vm->arena, 0, lg2);
   if (!array) return NULL;
@@ -39,11 +40,7 @@ static bool grow(bjvmi_decoder *vm, upb_Array *array, size_t used) {
   size_t more = capacity ? capacity : FIRST_CAPACITY;
   size_t bytes = more << bjvmi_upb_array_lg2(array);
   bjvmi_upb_array_set_size(array, used);
-  if (bytes > vm->memory_left) {
-    vm->status = BJVM_ARENA_LIMIT;
-    return false;
-  }
-  vm->memory_left -= bytes;
+  if (!bjvmi_decode_charge(vm, bytes)) return false;
   if (upb_Array_Reserve(array, capacity + more, vm->arena)) return true;
   vm->status = BJVM_OUT_OF_MEMORY;
   return false;
@@ -78,16 +75,16 @@ static bjvmi_read read_element(bjvmi_decoder *vm, const char **p, const bjvm_pla
   return r;
 }
 
-/* A plain int32 of up to 9 digits, the most common element; NULL: something else. Reads at most 12 bytes. */
+/* A plain int32, the most common element; NULL: something else. Reads at most 13 bytes. */
 static inline const char *plain_int32(const char *p, int32_t *v) {
   bool negative = *p == '-';
   const char *start = p += negative;
-  uint32_t n = 0;
-  while ((uint8_t)(*p - '0') <= 9 && p - start < 10) n = n * 10 + (uint8_t)(*p++ - '0');
+  uint64_t n = 0;
+  while ((uint8_t)(*p - '0') <= 9 && p - start < 11) n = n * 10 + (uint8_t)(*p++ - '0');
   size_t digits = (size_t)(p - start);
-  if (digits == 0 || digits > 9 || (*start == '0' && digits > 1) || *p == '.' || (*p | 0x20) == 'e')
-    return NULL;
-  *v = negative ? -(int32_t)n : (int32_t)n;
+  if (digits == 0 || n > (uint64_t)INT32_MAX + negative) return NULL;
+  if ((*start == '0' && digits > 1) || *p == '.' || (*p | 0x20) == 'e') return NULL;
+  *v = (int32_t)(negative ? -(int64_t)n : (int64_t)n);
   return p;
 }
 

@@ -201,6 +201,7 @@ static bool remember(bjvmi_decoder *vm, const bjvm_plan *plan, void *msg, const 
     vm->status = BJVM_OK;
     const bjvm_plan *sub = bjvmi_decode_sub(vm, plan, w);
     if (!sub) return false;
+    if (!bjvmi_decode_charge(vm, bjvmi_upb_message_size(sub->table))) return false;
     vm->status = BJVM_OUT_OF_MEMORY;
     u->value.msg_val = upb_Message_DeepClone(u->value.msg_val, sub->table, vm->arena);
     if (!u->value.msg_val) return false;

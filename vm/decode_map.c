@@ -4,9 +4,11 @@
  * a map that had entries gets the new ones by way of a map of their own, merged when the text's object ends.
  */
 #include "decode.h"
+#include "short_string.h"
 
 enum {
-  KEY_ROOM = 64, /* an escaped key that is no string is longer only by junk, and goes to temporary memory */
+  KEY_ROOM = 64,  /* an escaped key that is no string is longer only by junk, and goes to temporary memory */
+  MAP_COST = 128, /* bytes of an empty map with its first table; for the memory limit */
   ENTRY_COST =
       48, /* bytes an entry takes in upb's tables besides its key, at half load; for the memory limit */
 };
@@ -31,6 +33,7 @@ static upb_CType ctype(bjvmi_kind kind) {
 static upb_Map *new_map(bjvmi_decoder *vm, const bjvm_plan *entry) {
   upb_CType key = ctype(BJVMI_OP_KIND(entry->words[0].op));
   upb_CType value = ctype(BJVMI_OP_KIND(entry->words[1].op));
+  if (!bjvmi_decode_charge(vm, MAP_COST)) return NULL;
   upb_Map *map = upb_Map_New(vm->arena, key, value);
   if (!map) vm->status = BJVM_OUT_OF_MEMORY;
   return map;
@@ -68,7 +71,8 @@ static bool replace(bjvmi_decoder *vm, bjvmi_decode_frame *f) {
   size_t iter = kUpb_Map_Begin;
   upb_Map *map = (upb_Map *)f->at;
   while (upb_Map_Next(f->u.map.merge, &key, &value, &iter)) {
-    if (!upb_Map_Get(map, key, NULL) && !insert(vm, map, key, value)) return false;
+    if (upb_Map_Get(map, key, NULL)) continue;
+    if (!bjvmi_decode_charge(vm, ENTRY_COST) || !insert(vm, map, key, value)) return false;
   }
   bjvmi_upb_set_pointer(f->u.map.slot, map);
   return true;
@@ -149,11 +153,7 @@ bool bjvmi_decode_map_insert(bjvmi_decoder *vm, bjvmi_decode_frame *f, const upb
   size_t cost = ENTRY_COST;
   if (BJVMI_OP_KIND(f->plan->words[0].op) == BJVMI_KIND_STRING) cost += f->u.map.key.str_val.size;
   if (!bjvmi_decode_count(vm)) return false;
-  if (cost > vm->memory_left) {
-    vm->status = BJVM_ARENA_LIMIT;
-    return false;
-  }
-  vm->memory_left -= cost;
+  if (!bjvmi_decode_charge(vm, cost)) return false;
   switch (upb_Map_Insert((upb_Map *)f->at, f->u.map.key, *value, vm->arena)) {
     case kUpb_MapInsertStatus_Inserted: return true;
     case kUpb_MapInsertStatus_Replaced:
@@ -166,59 +166,21 @@ bool bjvmi_decode_map_insert(bjvmi_decoder *vm, bjvmi_decode_frame *f, const upb
 
 /* -- Maps of scalars --------------------------------------------------------------------------------------------------- */
 
-/* An entry that has been read and not inserted yet. */
-typedef struct entry {
-  upb_MessageValue key;
-  upb_MessageValue value;
-  const char *at; /* the key in the text */
-} entry;
-
-/* Entries are collected in the frames that are not in use, so that upb's table can be sized once for all of them. */
-typedef struct batch {
-  entry *entries;
-  size_t count;
-  size_t capacity;
-} batch;
-
-static batch open_batch(bjvmi_decoder *vm, bjvmi_decode_frame *f) {
-  batch b = {(entry *)(void *)(f + 1), 0, 0};
-  if (!bjvmi_upb_map_has_strings((const upb_Map *)f->at)) return b;
-  b.capacity = (size_t)((const char *)vm->frame_limit - (const char *)(f + 1)) / sizeof(entry);
-  return b;
-}
-
-static bool insert_batch(bjvmi_decoder *vm, bjvmi_decode_frame *f, batch *b) {
-  upb_Map *map = (upb_Map *)f->at;
-  size_t count = b->count;
-  b->count = 0;
-  if (count && !bjvmi_upb_map_reserve(map, bjvmi_upb_map_size(map) + count, vm->arena)) {
-    bjvmi_decode_fail(vm, BJVM_OUT_OF_MEMORY, b->entries->at, NULL);
-    return false;
-  }
-  for (size_t i = 0; i < count; i++) {
-    f->u.map.key = b->entries[i].key;
-    vm->key = b->entries[i].at;
-    if (bjvmi_decode_map_insert(vm, f, &b->entries[i].value)) continue;
-    if (!vm->fault) bjvmi_decode_fail(vm, vm->status, vm->key, NULL);
-    return false;
-  }
-  return true;
-}
-
-static bool add_entry(bjvmi_decoder *vm, bjvmi_decode_frame *f, batch *b, const upb_MessageValue *v,
-                      const char *p) {
-  if (b->capacity == 0) {
-    if (bjvmi_decode_map_insert(vm, f, v)) return true;
-    if (!vm->fault) bjvmi_decode_fail(vm, vm->status, p, NULL);
-    return false;
-  }
-  if (b->count == b->capacity && !insert_batch(vm, f, b)) return false;
-  b->entries[b->count++] = (entry){f->u.map.key, *v, vm->key};
-  return true;
+/* About how many entries the map of scalars at p has: commas up to the first closing brace. Strings may hold both, so it is no
+ * more than a guess; an entry has at least 6 bytes, which bounds what a false one can cost. */
+static size_t guess_entries(const bjvmi_decoder *vm, const char *p) {
+  enum { FEW = 3, LOOK = 65536 };
+  const char *end = vm->end - p > LOOK ? p + LOOK : vm->end;
+  const char *brace = (const char *)memchr(p, '}', (size_t)(end - p));
+  if (brace) end = brace;
+  size_t commas = bjvmi_short_count(p, (size_t)(end - p), ',');
+  size_t most = (size_t)(end - p) / 6;
+  size_t count = commas < most ? commas : most;
+  return count < FEW ? 0 : count + 1;
 }
 
 /* One entry; NULL on failure. */
-static const char *read_entry(bjvmi_decoder *vm, bjvmi_decode_frame *f, batch *b, const char *p) {
+static const char *read_entry(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p) {
   upb_MessageValue v;
   const char *start;
   p = bjvmi_decode_map_key(vm, f, p);
@@ -226,7 +188,9 @@ static const char *read_entry(bjvmi_decoder *vm, bjvmi_decode_frame *f, batch *b
   p = start = bjvmi_decode_token(vm, p);
   memset(&v, 0, sizeof v);
   switch (bjvmi_decode_scalar(vm, &p, f->plan, &f->plan->words[1], &v)) {
-    case BJVMI_READ_VALUE: return add_entry(vm, f, b, &v, start) ? p : NULL;
+    case BJVMI_READ_VALUE:
+      if (bjvmi_decode_map_insert(vm, f, &v)) return p;
+      return vm->fault ? NULL : bjvmi_decode_fail(vm, vm->status, start, NULL);
     case BJVMI_READ_NULL: return bjvmi_decode_fail(vm, BJVM_NULL_ELEMENT, start, NULL);
     case BJVMI_READ_DROP: return p;
     default: return NULL;
@@ -234,13 +198,13 @@ static const char *read_entry(bjvmi_decoder *vm, bjvmi_decode_frame *f, batch *b
 }
 
 /* All entries and the closing brace. */
-static const char *read_entries(bjvmi_decoder *vm, bjvmi_decode_frame *f, batch *b, const char *p) {
+static const char *read_entries(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p) {
   for (;;) {
     if (*p != '"') {
       f->place = BJVMI_PLACE_NONE;
       return bjvmi_decode_unexpected(vm, p, "a name in quotes");
     }
-    p = read_entry(vm, f, b, p);
+    p = read_entry(vm, f, p);
     if (!p) return NULL;
     p = bjvmi_decode_token(vm, p);
     if (*p != ',') break;
@@ -251,34 +215,17 @@ static const char *read_entries(bjvmi_decoder *vm, bjvmi_decode_frame *f, batch 
   return bjvmi_decode_unexpected(vm, p, "',' or '}'");
 }
 
-/* A failure while entries wait: a duplicate among them comes first in the text. */
-static const char *fail_batch(bjvmi_decoder *vm, bjvmi_decode_frame *f, batch *b) {
-  bjvm_status status = vm->status;
-  const char *fault = vm->fault;
-  size_t fault_at = vm->fault_at;
-  const char *expected = vm->expected;
-  bjvmi_decode_frame now = *f;
-  vm->status = BJVM_OK;
-  vm->fault = NULL;
-  f->place = BJVMI_PLACE_LAST;
-  if (!insert_batch(vm, f, b) && vm->status == BJVM_DUPLICATE_KEY) return NULL;
-  *f = now;
-  vm->status = status;
-  vm->fault = fault;
-  vm->fault_at = fault_at;
-  vm->expected = expected;
-  return NULL;
-}
-
 const char *bjvmi_decode_map(bjvmi_decoder *vm, const char *p, bjvmi_decode_frame *f) {
-  batch b = open_batch(vm, f);
   p = bjvmi_decode_token(vm, p);
   if (*p == '}') {
     p++;
   } else {
-    p = read_entries(vm, f, &b, p);
-    if (!p) return b.count ? fail_batch(vm, f, &b) : NULL;
-    if (!insert_batch(vm, f, &b)) return NULL;
+    size_t count = guess_entries(vm, p);
+    if (count > 0 && !bjvmi_upb_map_reserve((upb_Map *)f->at, count, vm->arena)) {
+      return bjvmi_decode_fail(vm, BJVM_OUT_OF_MEMORY, p, NULL);
+    }
+    p = read_entries(vm, f, p);
+    if (!p) return NULL;
   }
   if (!bjvmi_decode_map_close(vm, f)) return bjvmi_decode_fail(vm, vm->status, p, NULL);
   return p;

@@ -96,7 +96,11 @@ static const char *read_escaped(bjvmi_decoder *vm, const char *p, const char *q,
 const char *bjvmi_decode_string(bjvmi_decoder *vm, const char *p, void *dst) {
   unsigned flags = 0;
   size_t length = bjvmi_short_length(p + 1);
-  if (__builtin_expect(length < vm->short_limit, 1)) {
+  if (__builtin_expect(length <= BJVMI_SHORT_MAX, 1)) {
+    if (vm->flags & BJVM_DECODE_ALIAS) {
+      bjvmi_upb_set_string(dst, vm->json + bjvmi_decode_offset(vm, p + 1), length);
+      return p + length + 2;
+    }
     char *place = (char *)bjvmi_decode_alloc(vm, length);
     if (__builtin_expect(!place, 0)) return bjvmi_decode_fail(vm, vm->status, p, NULL);
     bjvmi_short_copy(place, p + 1, length); /* an arena's blocks are multiples of 8 bytes */

@@ -60,6 +60,9 @@ static inline const char *simple_int64(const char *p, int64_t *v) {
   return p && *p == '"' ? p + 1 : NULL;
 }
 
+/* Whether a number may be followed by this byte, in the plainest of texts. At the end of the text there is none to read. */
+static inline bool ends_number(char c) { return c == ',' || c == '}' || c == ']'; }
+
 /* Whether the value at p is a null that does not set the field. */
 static inline bool leaves_unset(const char *p, const bjvmi_word *w) {
   bjvmi_kind kind = BJVMI_OP_KIND(w->op);
@@ -232,11 +235,15 @@ UINT64_NUMBER : {
 STRING : {
   if (__builtin_expect(*p != '"', 0)) goto slow_scalar;
   size_t length = bjvmi_short_length(p + 1);
-  if (__builtin_expect(length < vm->short_limit, 1)) {
-    char *place = (char *)bjvmi_decode_alloc(vm, length);
-    if (__builtin_expect(!place, 0)) goto failed_here;
-    bjvmi_short_copy(place, p + 1, length); /* an arena's blocks are multiples of 8 bytes */
-    bjvmi_upb_set_string(SLOT(), place, length);
+  if (__builtin_expect(length <= BJVMI_SHORT_MAX, 1)) {
+    if (__builtin_expect(vm->flags & BJVM_DECODE_ALIAS, 0)) {
+      bjvmi_upb_set_string(SLOT(), vm->json + bjvmi_decode_offset(vm, p + 1), length);
+    } else {
+      char *place = (char *)bjvmi_decode_alloc(vm, length);
+      if (__builtin_expect(!place, 0)) goto failed_here;
+      bjvmi_short_copy(place, p + 1, length); /* an arena's blocks are multiples of 8 bytes */
+      bjvmi_upb_set_string(SLOT(), place, length);
+    }
     p += length + 2;
     STORED();
   }
@@ -252,8 +259,20 @@ BYTES : {
   STORED();
 }
 
+DOUBLE : {
+  bjvmi_num num;
+  double v;
+  if (__builtin_expect(*p != '-' && (uint8_t)(*p - '0') > 9, 0)) goto slow_scalar;
+  if (__builtin_expect(
+          bjvmi_num_scan(p, vm->end, &num) != BJVM_OK || num.end == vm->end || !ends_number(*num.end), 0))
+    goto slow_scalar;
+  if (__builtin_expect(bjvmi_num_to_double(&num, &v) != BJVM_OK, 0)) goto slow_scalar;
+  memcpy(SLOT(), &v, 8);
+  p = num.end;
+  STORED();
+}
+
 FLOAT:
-DOUBLE:
 ENUM:
 NULL_VALUE:
 slow_scalar : {

@@ -60,7 +60,7 @@ static bool add_path(bjvmi_decoder *vm, upb_Array *paths, const char *p, size_t 
   const char *bad;
   upb_MessageValue v;
   if (size == 0) vm->status = BJVM_BAD_FIELD_MASK;
-  if (size == 0 || !bjvmi_decode_count(vm)) return false;
+  if (size == 0 || !bjvmi_decode_count(vm) || !bjvmi_decode_charge(vm, sizeof(upb_StringView))) return false;
   char *copy = (char *)bjvmi_decode_alloc(vm, 2 * size);
   if (!copy) return false;
   char *end = bjvmi_mask_to_snake(copy, p, size, &bad);
@@ -361,11 +361,7 @@ bool bjvmi_decode_any_close(bjvmi_decoder *vm, bjvmi_decode_any *any) {
   const bjvm_registry *r = vm->registry;
   vm->status = r->encode(r->context, any->content, any->plan->table, vm->arena, &data, &size);
   if (vm->status != BJVM_OK) return false;
-  if (size > vm->memory_left) {
-    vm->status = BJVM_ARENA_LIMIT;
-    return false;
-  }
-  vm->memory_left -= size;
+  if (!bjvmi_decode_charge(vm, size)) return false;
   bjvmi_upb_set_string(bjvmi_upb_mut(any->any, w[0].offset), any->url.data, any->url.size);
   bjvmi_decode_set_presence(any->any, &w[0]);
   bjvmi_upb_set_string(bjvmi_upb_mut(any->any, w[1].offset), data, size);

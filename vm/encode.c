@@ -35,7 +35,7 @@ static bool prepare_frames(bjvmi_encoder *vm, uint32_t max_depth) {
     vm->status = BJVM_SCRATCH;
     if (!vm->scratch) return false;
     vm->status = BJVM_OUT_OF_MEMORY;
-    if (depth > MAX_DEPTH) return false;
+
     vm->frames =
         (bjvmi_encode_frame *)upb_Arena_Malloc(vm->scratch, ((size_t)depth + 1) * sizeof *vm->frames);
     if (!vm->frames) return false;
@@ -50,19 +50,15 @@ static bool prepare_frames(bjvmi_encoder *vm, uint32_t max_depth) {
 static void add_map_key(bjvmi_text *t, const bjvmi_encode_frame *f) {
   upb_MessageValue key;
   upb_MessageValue value;
-  bool found = false;
+  uint32_t taken = f->extension; /* the last of these is the one */
+  if (taken == 0) return;
   if (f->entries) {
-    found = f->index > 0;
-    if (found) key = f->entries[f->index - 1].key;
+    key = f->entries[taken - 1].key;
   } else {
-    /* Walk to the current entry again: upb's iterator cannot look back. */
-    size_t iter = kUpb_Map_Begin;
-    while (f->count && upb_Map_Next((const upb_Map *)f->at, &key, &value, &iter)) {
-      found = iter == f->index;
-      if (found) break;
-    }
+    bjvmi_map_walk walk = {0, 0};
+    while (taken-- > 0) (void)bjvmi_upb_map_next((const upb_Map *)f->at, &walk, &key, &value);
   }
-  if (found) bjvmi_error_add_key(t, BJVMI_OP_KIND(f->plan->words[0].op), &key);
+  bjvmi_error_add_key(t, BJVMI_OP_KIND(f->plan->words[0].op), &key);
 }
 
 /* Adds the name of the field whose word is `w`, unless it is a member of a well-known type, which has no name in JSON. */
@@ -76,7 +72,7 @@ static void add_path(bjvmi_text *t, const bjvmi_encoder *vm) {
     switch (f->kind) {
       case BJVMI_ENCODE_ARRAY:
         bjvmi_text_string(t, "[");
-        bjvmi_text_unsigned(t, f->index - (f->index != 0), 0);
+        bjvmi_text_unsigned(t, f->u.index - (f->u.index != 0), 0);
         bjvmi_text_string(t, "]");
         break;
       case BJVMI_ENCODE_MAP: add_map_key(t, f); break;
@@ -118,7 +114,8 @@ bjvm_status bjvm_encode(const bjvm_plan *plan, const upb_Message *msg, const bjv
   vm.status = BJVM_OK;
   vm.frame = NULL;
   vm.output = output;
-  if (!plan || !msg || !output || o.indent > MAX_INDENT) {
+  if (!plan || !msg || !output || (options && options->size == 0) || o.indent > MAX_INDENT ||
+      o.max_depth > MAX_DEPTH) {
     vm.status = BJVM_BAD_ARGUMENT;
     return fail(&vm, error);
   }

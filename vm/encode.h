@@ -36,12 +36,18 @@ typedef struct bjvmi_encode_frame {
   const bjvmi_word *pc;
   const bjvm_plan *plan;
   const void *at;
-  size_t index;                   /* ARRAY: element; MAP: upb's iterator, or the index into `entries` */
   const bjvmi_map_entry *entries; /* MAP: sorted entries, or NULL */
-  const bjvm_plan *owner_plan;    /* MESSAGE, while its extensions are printed: its own plan */
-  const void *owner;              /*   and the message */
-  uint32_t extension;             /*   and the number of the extension printed last */
-  uint32_t count;                 /* MAP: how many entries; */
+  union {
+    size_t index;        /* ARRAY, sorted MAP: of the element that comes next */
+    bjvmi_map_walk walk; /* MAP, not sorted */
+    struct {             /* MESSAGE, while its extensions are printed: */
+      const bjvm_plan *plan;
+      const void *msg;
+    } owner;
+  } u;
+  uint32_t
+      extension;  /* MESSAGE: the number of the extension printed last; MAP: how many entries were taken */
+  uint32_t count; /* MAP: how many entries there are */
   bjvmi_encode_frame_kind kind;
 } bjvmi_encode_frame;
 

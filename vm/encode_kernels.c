@@ -16,7 +16,7 @@ enum { TAIL = 128 }; /* what a handler, or the end of a value, may write after a
 
 char *bjvmi_encode_string(bjvmi_encoder *vm, char *out, const char *data, size_t size) {
   *out++ = '"';
-  if (__builtin_expect(size <= BJVMI_SHORT_MAX && vm->escape_flags == 0, 1) &&
+  if (__builtin_expect(size - 1 < BJVMI_SHORT_MAX && vm->escape_flags == 0, 1) &&
       bjvmi_short_plain(out, data, size)) {
     out[size] = '"';
     return out + size + 1;

@@ -59,9 +59,9 @@ static const bjvmi_map_entry *sorted_entries(bjvmi_encoder *vm, const upb_Map *m
     vm->status = BJVM_OUT_OF_MEMORY;
     return NULL;
   }
-  size_t iter = kUpb_Map_Begin;
+  bjvmi_map_walk walk = {0, 0};
   size_t n = 0;
-  while (n < count && upb_Map_Next(map, &e[n].key, &e[n].value, &iter)) n++;
+  while (n < count && bjvmi_upb_map_next(map, &walk, &e[n].key, &e[n].value)) n++;
   sort_entries(e, n, kind);
   return e;
 }
@@ -69,25 +69,25 @@ static const bjvmi_map_entry *sorted_entries(bjvmi_encoder *vm, const upb_Map *m
 bool bjvmi_encode_map_begin(bjvmi_encoder *vm, bjvmi_encode_frame *f, const upb_Map *map,
                             const bjvm_plan *entry) {
   f->at = map;
-  f->index = kUpb_Map_Begin;
+  f->u.walk = (bjvmi_map_walk){0, 0};
   f->entries = NULL;
   f->extension = 0;
   f->count = map ? (uint32_t)bjvmi_upb_map_size(map) : 0;
   if (!(vm->flags & BJVM_ENCODE_SORT_MAP_KEYS) || f->count < 2) return true;
-  f->index = 0;
+  f->u.index = 0;
   f->entries = sorted_entries(vm, map, BJVMI_OP_KIND(entry->words[0].op), f->count);
   return f->entries != NULL;
 }
 
 bool bjvmi_encode_map_next(bjvmi_encode_frame *f, upb_MessageValue *key, upb_MessageValue *value) {
   if (f->entries) {
-    if (f->index >= f->count) return false;
-    *key = f->entries[f->index].key;
-    *value = f->entries[f->index].value;
-    f->index++;
+    if (f->u.index >= f->count) return false;
+    *key = f->entries[f->u.index].key;
+    *value = f->entries[f->u.index].value;
+    f->u.index++;
     return true;
   }
-  return f->count && upb_Map_Next((const upb_Map *)f->at, key, value, &f->index);
+  return f->count && bjvmi_upb_map_next((const upb_Map *)f->at, &f->u.walk, key, value);
 }
 
 char *bjvmi_encode_map_key(bjvmi_encoder *vm, char *out, const bjvmi_word *key_word,

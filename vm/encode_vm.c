@@ -271,8 +271,8 @@ map_always : {
 
 end_extendable:
   if (vm->registry && vm->registry->find_extension_by_table) {
-    f->owner = msg;
-    f->owner_plan = plan;
+    f->u.owner.msg = msg;
+    f->u.owner.plan = plan;
     f->extension = 0;
     goto next_extension;
   }
@@ -291,8 +291,8 @@ next_extension : {
   const upb_MessageValue *value = NULL;
   const upb_MiniTableExtension *e = NULL;
   const bjvm_extension *x = NULL;
-  msg = f->owner;
-  plan = f->owner_plan;
+  msg = f->u.owner.msg;
+  plan = f->u.owner.plan;
   do {
     e = bjvmi_upb_next_extension((const upb_Message *)msg, f->extension, &value);
     if (!e) goto end_message;
@@ -360,7 +360,7 @@ array_value:
   f->pc = pc;
   f->plan = sub;
   f->at = child;
-  f->index = 0;
+  f->u.index = 0;
   *out++ = '[';
   goto array_next;
 
@@ -454,10 +454,10 @@ resume:
 array_next : {
   const upb_Array *array = (const upb_Array *)f->at;
   ROOM();
-  if (array && f->index < upb_Array_Size(array)) {
+  if (array && f->u.index < upb_Array_Size(array)) {
     *out = ',';
-    out += f->index != 0;
-    child = ((const void *const *)upb_Array_DataPtr(array))[f->index++];
+    out += f->u.index != 0;
+    child = ((const void *const *)upb_Array_DataPtr(array))[f->u.index++];
     sub = f->plan;
     goto value;
   }

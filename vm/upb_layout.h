@@ -165,17 +165,74 @@ static inline unsigned bjvmi_upb_array_lg2(const upb_Array *array) {
 
 static inline size_t bjvmi_upb_map_size(const upb_Map *map) { return _upb_Map_Size(map); }
 
-/* Whether the map's keys are strings. */
-static inline bool bjvmi_upb_map_has_strings(const upb_Map *map) { return map->UPB_PRIVATE(is_strtable); }
+static inline const upb_table *bjvmi_upb_map_table(const upb_Map *map) {
+  return map->UPB_PRIVATE(is_strtable) ? &map->t.strtable.t : &map->t.inttable.t;
+}
 
-/* Makes the hash table of a map with string keys large enough for `count` entries at once: growing by doubling hashes every key again
- * each time, and leaves the smaller tables in the arena. upb fills a table up to 85 %; a wrong guess costs one more doubling. False: out of memory. */
+/* A walk over a map in table order, which is the order of upb's own iterator. Start with all zero. */
+enum { BJVMI_MAP_GROUP = 32 }; /* slots looked at together; at most 64 */
+
+typedef struct bjvmi_map_walk {
+  uint64_t bits; /* the slots below `next`, a group of them, that hold an entry and have not been taken */
+  size_t next;   /* the first slot not looked at */
+} bjvmi_map_walk;
+
+/* Which of the `count` slots from `first` on hold an entry. Without a branch: whether a slot is in use is random. */
+static inline uint64_t bjvmi_upb_map_used(const upb_table *t, size_t first, size_t count) {
+  uint64_t bits = 0;
+  for (size_t i = 0; i < count; i++) bits |= (uint64_t)!upb_tabent_isempty(&t->entries[first + i]) << i;
+  return bits;
+}
+
+/* Fetches what the entries of a group point to: their keys and values lie anywhere in the arena, and a walk that waits for
+ * one after the other does little else. */
+static inline void bjvmi_upb_map_fetch(const upb_Map *map, const upb_tabent *group, uint64_t bits) {
+  bool keys = map->UPB_PRIVATE(is_strtable);
+  bool values = map->val_size == 0 || map->val_size == sizeof(void *);
+  for (; bits; bits &= bits - 1) {
+    const upb_tabent *e = &group[__builtin_ctzll(bits)];
+    if (keys) __builtin_prefetch(e->key.str);
+    if (values) __builtin_prefetch((const void *)(uintptr_t)e->val.val);
+  }
+}
+
+/* Takes the next entry; false at the end. */
+static inline bool bjvmi_upb_map_next(const upb_Map *map, bjvmi_map_walk *walk, upb_MessageValue *key,
+                                      upb_MessageValue *value) {
+  const upb_table *t = bjvmi_upb_map_table(map);
+  size_t slots = upb_table_size(t);
+  while (walk->bits == 0) {
+    if (walk->next >= slots) return false;
+    size_t count = slots - walk->next < BJVMI_MAP_GROUP ? slots - walk->next : BJVMI_MAP_GROUP;
+    walk->bits = bjvmi_upb_map_used(t, walk->next, count);
+    bjvmi_upb_map_fetch(map, &t->entries[walk->next], walk->bits);
+    walk->next += BJVMI_MAP_GROUP;
+  }
+  const upb_tabent *group = &t->entries[walk->next - BJVMI_MAP_GROUP];
+  const upb_tabent *e = &group[__builtin_ctzll(walk->bits)];
+  walk->bits &= walk->bits - 1;
+  uint64_t later = walk->bits & (walk->bits - 1);
+  if (map->val_size == 0 && later) { /* a string: its view has arrived, its bytes have not */
+    const upb_StringView *view = (const upb_StringView *)upb_value_getptr(group[__builtin_ctzll(later)].val);
+    __builtin_prefetch(view->data);
+  }
+  if (map->UPB_PRIVATE(is_strtable)) {
+    _upb_map_fromkey(upb_key_strview(e->key), key, (size_t)map->key_size);
+  } else {
+    memcpy(key, &e->key.num, (size_t)map->key_size);
+  }
+  _upb_map_fromvalue(e->val, value, (size_t)map->val_size);
+  return true;
+}
+
+_Static_assert(sizeof(upb_strtable) == sizeof(upb_table) && sizeof(upb_inttable) == sizeof(upb_table),
+               "both sorts of hash table are a upb_table");
+
+/* Makes the hash table of an empty map large enough for `count` entries at once: growing by doubling hashes every key again
+ * each time, and leaves the smaller tables in the arena. Both sorts of table start alike. False: out of memory. */
 static inline bool bjvmi_upb_map_reserve(upb_Map *map, size_t count, upb_Arena *arena) {
-  size_t lg2 = 2;
-  assert(map->UPB_PRIVATE(is_strtable) && !map->UPB_PRIVATE(is_frozen));
-  while (((size_t)1 << lg2) * 85 / 100 <= count && lg2 < 31) lg2++;
-  if (((size_t)1 << lg2) <= upb_table_size(&map->t.strtable.t)) return true;
-  return upb_strtable_resize(&map->t.strtable, lg2, arena);
+  assert(_upb_Map_Size(map) == 0 && !map->UPB_PRIVATE(is_frozen));
+  return upb_strtable_init(&map->t.strtable, count, arena);
 }
 
 /* -- Extensions -------------------------------------------------------------------------------------------------- */
