@@ -160,12 +160,14 @@ static bjvm_status report(bjvmi_decoder *vm, bjvm_error *error) {
 
 /* -- The call ----------------------------------------------------------------------------------------------------------------- */
 
-/* A copy of the caller's options, as far as his struct reaches; zero behind. */
-static bjvm_decode_options read_options(const bjvm_decode_options *given) {
-  bjvm_decode_options o;
-  memset(&o, 0, sizeof o);
-  if (given) memcpy(&o, given, given->size < sizeof o ? given->size : sizeof o);
-  return o;
+/* The caller's options, or a copy of them in `copy` where his struct is shorter than ours: zero behind. */
+static const bjvm_decode_options *read_options(const bjvm_decode_options *given, bjvm_decode_options *copy) {
+  static const bjvm_decode_options none = {.size = sizeof(bjvm_decode_options)};
+  if (!given) return &none;
+  if (given->size >= sizeof *copy) return given;
+  memset(copy, 0, sizeof *copy);
+  memcpy(copy, given, given->size);
+  return copy;
 }
 
 static bool prepare_frames(bjvmi_decoder *vm, uint32_t max_depth) {
@@ -224,14 +226,14 @@ static bjvm_status decode(const bjvm_plan *plan, const char *json, size_t size, 
                           upb_Message *msg, upb_Arena *arena, const bjvm_decode_options *options,
                           bjvm_error *error) {
   bjvmi_decoder vm;
-  bjvm_decode_options o = read_options(options);
-  set_up(&vm, plan, json, size, arena, &o);
-  vm.status =
-      options && options->size == 0 ? BJVM_BAD_ARGUMENT : check_call(plan, json, size, msg, arena, &o);
+  bjvm_decode_options copy;
+  const bjvm_decode_options *o = read_options(options, &copy);
+  set_up(&vm, plan, json, size, arena, o);
+  vm.status = o->size == 0 ? BJVM_BAD_ARGUMENT : check_call(plan, json, size, msg, arena, o);
   if (vm.status != BJVM_OK) return report(&vm, error);
   if (!json) vm.json = "";
-  if (!prepare_frames(&vm, o.max_depth)) return report(&vm, error);
-  open_window(&vm, (o.flags & BJVM_DECODE_PADDED) != 0);
+  if (!prepare_frames(&vm, o->max_depth)) return report(&vm, error);
+  open_window(&vm, (o->flags & BJVM_DECODE_PADDED) != 0);
   const char *p = bjvmi_decode_token(&vm, vm.json);
   if (p >= vm.end) {
     bjvmi_decode_fail(&vm, BJVM_TRUNCATED, p, "a value");

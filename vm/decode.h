@@ -269,15 +269,16 @@ const char *bjvmi_decode_array(bjvmi_decoder *vm, const char *p, const bjvm_plan
 /* Appends a new message to the frame's array. */
 upb_Message *bjvmi_decode_append(bjvmi_decoder *vm, bjvmi_decode_frame *f, const upb_MiniTable *table);
 
-/* Opens a map frame on the map of `slot`. */
-bool bjvmi_decode_map_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, void *slot, const bjvm_plan *entry);
+/* Opens a map frame on the map of `slot`; p is at the brace of its text. */
+bool bjvmi_decode_map_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, void *slot, const bjvm_plan *entry,
+                           const char *p);
 /* The key and colon of the next entry into f->u.map.key; p is at the opening quote. */
 const char *bjvmi_decode_map_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p);
 /* Inserts; false for a duplicate or without memory. */
 bool bjvmi_decode_map_insert(bjvmi_decoder *vm, bjvmi_decode_frame *f, const upb_MessageValue *value);
 /* Ends the map: merges it into what was there. */
 bool bjvmi_decode_map_close(bjvmi_decoder *vm, bjvmi_decode_frame *f);
-/* A whole map of scalars; p is behind the brace. */
+/* A whole map of scalars; p is at the brace. */
 const char *bjvmi_decode_map(bjvmi_decoder *vm, const char *p, bjvmi_decode_frame *f);
 
 /* -- decode_wkt.c ---------------------------------------------------------------------------------------------------- */

@@ -39,7 +39,21 @@ static upb_Map *new_map(bjvmi_decoder *vm, const bjvm_plan *entry) {
   return map;
 }
 
-bool bjvmi_decode_map_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, void *slot, const bjvm_plan *entry) {
+/* About how many entries the map at p has: commas up to the first closing brace. Strings and values may hold both, so it is no
+ * more than a guess; an entry has at least 6 bytes, which bounds what a false one can cost. */
+static size_t guess_entries(const bjvmi_decoder *vm, const char *p) {
+  enum { FEW = 3, LOOK = 65536 };
+  const char *end = vm->end - p > LOOK ? p + LOOK : vm->end;
+  const char *brace = (const char *)memchr(p, '}', (size_t)(end - p));
+  if (brace) end = brace;
+  size_t commas = bjvmi_short_count(p, (size_t)(end - p), ',');
+  size_t most = (size_t)(end - p) / 6;
+  size_t count = commas < most ? commas : most;
+  return count < FEW ? 0 : count + 1;
+}
+
+bool bjvmi_decode_map_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, void *slot, const bjvm_plan *entry,
+                           const char *p) {
   upb_Map *map = (upb_Map *)bjvmi_upb_pointer(slot);
   f->u.map.merge = NULL;
   f->u.map.slot = slot;
@@ -53,6 +67,11 @@ bool bjvmi_decode_map_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, void *slot,
   }
   if (!map) map = new_map(vm, entry);
   if (!map) return false;
+  size_t count = guess_entries(vm, p);
+  if (count > 0 && !bjvmi_upb_map_reserve(map, count, vm->arena)) {
+    vm->status = BJVM_OUT_OF_MEMORY;
+    return false;
+  }
   f->at = map;
   if (!f->u.map.merge) bjvmi_upb_set_pointer(slot, map);
   return true;
@@ -166,19 +185,6 @@ bool bjvmi_decode_map_insert(bjvmi_decoder *vm, bjvmi_decode_frame *f, const upb
 
 /* -- Maps of scalars --------------------------------------------------------------------------------------------------- */
 
-/* About how many entries the map of scalars at p has: commas up to the first closing brace. Strings may hold both, so it is no
- * more than a guess; an entry has at least 6 bytes, which bounds what a false one can cost. */
-static size_t guess_entries(const bjvmi_decoder *vm, const char *p) {
-  enum { FEW = 3, LOOK = 65536 };
-  const char *end = vm->end - p > LOOK ? p + LOOK : vm->end;
-  const char *brace = (const char *)memchr(p, '}', (size_t)(end - p));
-  if (brace) end = brace;
-  size_t commas = bjvmi_short_count(p, (size_t)(end - p), ',');
-  size_t most = (size_t)(end - p) / 6;
-  size_t count = commas < most ? commas : most;
-  return count < FEW ? 0 : count + 1;
-}
-
 /* One entry; NULL on failure. */
 static const char *read_entry(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p) {
   upb_MessageValue v;
@@ -216,14 +222,10 @@ static const char *read_entries(bjvmi_decoder *vm, bjvmi_decode_frame *f, const 
 }
 
 const char *bjvmi_decode_map(bjvmi_decoder *vm, const char *p, bjvmi_decode_frame *f) {
-  p = bjvmi_decode_token(vm, p);
+  p = bjvmi_decode_token(vm, p + 1);
   if (*p == '}') {
     p++;
   } else {
-    size_t count = guess_entries(vm, p);
-    if (count > 0 && !bjvmi_upb_map_reserve((upb_Map *)f->at, count, vm->arena)) {
-      return bjvmi_decode_fail(vm, BJVM_OUT_OF_MEMORY, p, NULL);
-    }
     p = read_entries(vm, f, p);
     if (!p) return NULL;
   }

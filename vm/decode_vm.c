@@ -35,20 +35,23 @@ static inline bool same(const char *p, const char *q, size_t n) {
 #endif
 }
 
-/* Up to 18 digits with a sign: the place behind them, or NULL where the slow twin must look (another spelling, a longer or a bad
- * number). Reads at most 20 bytes. */
+/* Up to 15 digits with a sign: the place behind them, or NULL where the slow twin must look (another spelling, a longer or a
+ * bad number). Reads at most 20 bytes. */
 static inline const char *simple_int(const char *p, int64_t *v) {
   bool negative = *p == '-';
   p += negative;
-  const char *start = p;
-  uint64_t n = (uint8_t)(*p - '0');
-  if (n > 9) return NULL;
-  p++;
-  while ((uint8_t)(*p - '0') <= 9) {
-    if (p - start >= 18) return NULL;
-    n = n * 10 + (uint8_t)(*p++ - '0');
+  uint64_t n;
+  size_t digits = bjvmi_short_digits(p, &n);
+  if (digits == 8) {
+    uint64_t low;
+    size_t more = bjvmi_short_digits(p + 8, &low);
+    if (more == 8) return NULL;
+    n = n * bjvmi_powers_of_ten[more] + low;
+    digits += more;
   }
-  if ((*start == '0' && p - start > 1) || *p == '.' || (*p | 0x20) == 'e') return NULL;
+  if (digits == 0 || (*p == '0' && digits > 1)) return NULL;
+  p += digits;
+  if (*p == '.' || (*p | 0x20) == 'e') return NULL;
   *v = negative ? -(int64_t)n : (int64_t)n;
   return p;
 }
@@ -272,8 +275,17 @@ DOUBLE : {
   STORED();
 }
 
+ENUM : {
+  int32_t number;
+  size_t length = *p == '"' ? bjvmi_short_length(p + 1) : BJVMI_SHORT_MAX + 1;
+  if (__builtin_expect(length > BJVMI_SHORT_MAX, 0)) goto slow_scalar;
+  if (!bjvmi_enum_number(plan->binding->image, w->sub, p + 1, length, false, &number)) goto slow_scalar;
+  bjvmi_upb_set_u32(SLOT(), (uint32_t)number);
+  p += length + 2;
+  STORED();
+}
+
 FLOAT:
-ENUM:
 NULL_VALUE:
 slow_scalar : {
   union {
@@ -645,9 +657,9 @@ open_map:
   f->place = BJVMI_PLACE_NONE;
   f->pc = w;
   f->plan = sub;
-  if (!bjvmi_decode_map_open(vm, f, child, sub)) goto failed_here;
+  if (!bjvmi_decode_map_open(vm, f, child, sub, p)) goto failed_here;
   if (BJVMI_OP_KIND(sub->words[1].op) < BJVMI_KIND_MESSAGE) {
-    p = bjvmi_decode_map(vm, p + 1, f);
+    p = bjvmi_decode_map(vm, p, f);
     if (__builtin_expect(!p, 0)) goto failed;
     f--;
     goto resume;

@@ -20,12 +20,14 @@ const char *bjvm_dispatch_name(void) {
 #endif
 }
 
-/* A copy of the caller's options, as far as his struct reaches; zero behind. */
-static bjvm_encode_options read_options(const bjvm_encode_options *given) {
-  bjvm_encode_options o;
-  memset(&o, 0, sizeof o);
-  if (given) memcpy(&o, given, given->size < sizeof o ? given->size : sizeof o);
-  return o;
+/* The caller's options, or a copy of them in `copy` where his struct is shorter than ours: zero behind. */
+static const bjvm_encode_options *read_options(const bjvm_encode_options *given, bjvm_encode_options *copy) {
+  static const bjvm_encode_options none = {.size = sizeof(bjvm_encode_options)};
+  if (!given) return &none;
+  if (given->size >= sizeof *copy) return given;
+  memset(copy, 0, sizeof *copy);
+  memcpy(copy, given, given->size);
+  return copy;
 }
 
 static bool prepare_frames(bjvmi_encoder *vm, uint32_t max_depth) {
@@ -110,29 +112,29 @@ bjvm_status bjvm_encode(const bjvm_plan *plan, const upb_Message *msg, const bjv
                         bjvm_output *output, bjvm_error *error) {
   bjvmi_encoder vm;
   bjvmi_pretty pretty;
-  bjvm_encode_options o = read_options(options);
+  bjvm_encode_options copy;
+  const bjvm_encode_options *o = read_options(options, &copy);
   vm.status = BJVM_OK;
   vm.frame = NULL;
   vm.output = output;
-  if (!plan || !msg || !output || (options && options->size == 0) || o.indent > MAX_INDENT ||
-      o.max_depth > MAX_DEPTH) {
+  if (!plan || !msg || !output || o->size == 0 || o->indent > MAX_INDENT || o->max_depth > MAX_DEPTH) {
     vm.status = BJVM_BAD_ARGUMENT;
     return fail(&vm, error);
   }
   vm.kernels = plan->kernels;
-  vm.flags = o.flags;
-  vm.variant = o.flags & BJVMI_VARIANT_FLAGS;
-  vm.escape_flags = (o.flags & BJVM_ENCODE_ASCII ? BJVMI_ESCAPE_ASCII : 0) |
-                    (o.flags & BJVM_ENCODE_HTML_SAFE ? BJVMI_ESCAPE_HTML : 0);
-  vm.registry = o.registry;
-  vm.scratch = o.scratch;
+  vm.flags = o->flags;
+  vm.variant = o->flags & BJVMI_VARIANT_FLAGS;
+  vm.escape_flags = (o->flags & BJVM_ENCODE_ASCII ? BJVMI_ESCAPE_ASCII : 0) |
+                    (o->flags & BJVM_ENCODE_HTML_SAFE ? BJVMI_ESCAPE_HTML : 0);
+  vm.registry = o->registry;
+  vm.scratch = o->scratch;
   vm.pretty = NULL;
-  if (o.flags & BJVM_ENCODE_PRETTY) {
+  if (o->flags & BJVM_ENCODE_PRETTY) {
     memset(&pretty, 0, sizeof pretty);
-    pretty.indent = o.indent ? o.indent : 2;
+    pretty.indent = o->indent ? o->indent : 2;
     vm.pretty = &pretty;
   }
-  if (!prepare_frames(&vm, o.max_depth)) return fail(&vm, error);
+  if (!prepare_frames(&vm, o->max_depth)) return fail(&vm, error);
   bjvmi_encode_open(&vm);
   char *out = bjvmi_encode_run(&vm, plan, msg, vm.begin);
   if (out) vm.status = bjvmi_encode_close(&vm, out);

@@ -86,6 +86,35 @@ static inline bool bjvmi_short_equal(const char *a, const char *b, size_t n) {
   return n == 0 || (a[0] == b[0] && a[n / 2] == b[n / 2] && a[n - 1] == b[n - 1]);
 }
 
+static const uint32_t bjvmi_powers_of_ten[8] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+
+/* The number of decimal digits at the front of the 8 bytes at p, and their value. Reads 8 bytes. */
+static inline size_t bjvmi_short_digits(const char *p, uint64_t *value) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && UINTPTR_MAX > 0xffffffffu
+  uint64_t v;
+  memcpy(&v, p, 8);
+  v ^= 0x3030303030303030u; /* a digit is now 0 to 9 */
+  uint64_t other =
+      ((v + 0x7676767676767676u) | v) & 0x8080808080808080u; /* right up to the first that is none */
+  size_t n = other ? (size_t)__builtin_ctzll(other) / 8 : 8;
+  *value = 0;
+  if (n == 0) return 0;
+  v <<= 64 - 8 * n; /* the digits at the high end, zeros before them */
+  v = v * 10 + (v >> 8);
+  v = (((v & 0x000000ff000000ffu) * 0x000f424000000064u) +
+       (((v >> 16) & 0x000000ff000000ffu) * 0x0000271000000001u)) >>
+      32;
+  *value = v;
+  return n;
+#else
+  uint32_t v = 0;
+  size_t n = 0;
+  for (; n < 8 && (uint8_t)(p[n] - '0') <= 9; n++) v = v * 10 + (uint8_t)(p[n] - '0');
+  *value = v;
+  return n;
+#endif
+}
+
 /* How often `c` stands in [p, p + n). */
 static inline size_t bjvmi_short_count(const char *p, size_t n, char c) {
   size_t count = 0;

@@ -65,6 +65,12 @@ static inline size_t bjvmi_upb_value_size(const upb_MiniTableField *f) {
   }
 }
 
+/* Bytes at the start of every message that upb keeps for itself. */
+enum { BJVMI_UPB_RESERVED = sizeof(struct upb_Message) };
+
+/* The number of first fields that upb finds by subtraction: their numbers are 1, 2, ... */
+static inline uint32_t bjvmi_upb_dense_below(const upb_MiniTable *t) { return t->UPB_PRIVATE(dense_below); }
+
 /* Bytes of a message of this table. */
 static inline size_t bjvmi_upb_message_size(const upb_MiniTable *t) { return t->UPB_PRIVATE(size); }
 

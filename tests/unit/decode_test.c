@@ -413,6 +413,52 @@ Test(decode, unknown_enum_names_leave_the_field_as_it_was) {
   fixture_close(&f);
 }
 
+/* Nothing breaks if the caller's two arenas are one. */
+Test(decode, scratch_may_be_the_arena_of_the_message) {
+  static const uint32_t flags[] = {0, BJVM_DECODE_LAST_WINS, BJVM_DECODE_ALIAS};
+  fixture f = fixture_open();
+  for (size_t i = 0; i < SAMPLES; i++) {
+    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) {
+      upb_Message *expected = fixture_read_ok(&f, samples[i].type, samples[i].json);
+      upb_Message *msg = fixture_new(&f, samples[i].type);
+      bjvm_decode_options options = fixture_decode_options(&f, flags[k]);
+      options.scratch = f.arena;
+      const bjvm_plan *plan = fixture_plan(&f, samples[i].type);
+      bjvm_status s =
+          bjvm_decode(plan, samples[i].json, strlen(samples[i].json), msg, f.arena, &options, NULL);
+      cr_assert_eq(s, BJVM_OK, "%s: %s", samples[i].json, bjvm_status_name(s));
+      cr_assert(upb_Message_IsEqual(expected, msg, bjvm_plan_table(plan), 0), "%s", samples[i].json);
+    }
+  }
+  fixture_close(&f);
+}
+
+/* A missing required field, wherever the message that lacks it stands in the text; with it all is well. */
+Test(decode, required_fields_are_looked_for_when_asked) {
+  static const struct {
+    const char *type, *json;
+    bjvm_status expected;
+  } rows[] = {
+      {"cases.v2.Need", "{\"id\":1,\"tag\":\"t\"}", BJVM_OK},
+      {"cases.v2.Need", "{\"id\":1}", BJVM_REQUIRED},
+      {"cases.v2.Need", "{\"id\":null,\"tag\":\"t\"}", BJVM_REQUIRED},
+      {"cases.v2.Need", "{\"id\":1,\"tag\":\"t\",\"more\":{}}", BJVM_REQUIRED},
+      {"cases.ed.Must", "{\"tag\":\"t\"}", BJVM_REQUIRED},
+      {"google.protobuf.Any", "{\"@type\":\"t/cases.v2.Need\",\"id\":1}", BJVM_REQUIRED},
+      {"google.protobuf.Any", "{\"id\":1,\"tag\":\"\",\"@type\":\"t/cases.v2.Need\"}", BJVM_OK},
+  };
+  fixture f = fixture_open();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (int check = 0; check < 2; check++) {
+      upb_Message *msg = fixture_new(&f, rows[i].type);
+      uint32_t flags = check ? BJVM_DECODE_CHECK_REQUIRED : 0;
+      bjvm_status s = fixture_merge(&f, rows[i].type, rows[i].json, flags, msg);
+      cr_expect_eq(s, check ? rows[i].expected : BJVM_OK, "%s: %s", rows[i].json, bjvm_status_name(s));
+    }
+  }
+  fixture_close(&f);
+}
+
 /* -- Frozen targets --------------------------------------------------------------------------------------------- */
 
 /* Where in the message the frozen part hangs: a path of field names ("": the message itself). */
@@ -423,6 +469,7 @@ static void freeze_at(const fixture *f, const char *type, upb_Message *msg, cons
     return;
   }
   const upb_FieldDef *field = upb_MessageDef_FindFieldByName(def, name);
+  if (!field) field = upb_DefPool_FindExtensionByName(f->pool, name);
   cr_assert_not_null(field, "%s", name);
   upb_MessageValue v = upb_Message_GetFieldByDef(msg, field);
   const upb_MessageDef *sub = upb_FieldDef_MessageSubDef(field);
@@ -464,6 +511,14 @@ Test(decode, frozen_targets_are_refused_and_stay_as_they_were) {
       {"google.protobuf.Value", "[2]", "list_value", "[1]"},
       {"cases.v2.P2", "{\"grp\":{}}", "grp", "{\"grp\":{\"g\":1}}"},
       {"cases.v2.P2", "{\"list\":[1]}", "list", "{\"list\":[1]}"},
+      {"cases.v2.P2", "{\"[cases.v2.ext_list]\":[1]}", "cases.v2.ext_list", "{\"[cases.v2.ext_list]\":[2]}"},
+      {"cases.v2.P2", "{\"[cases.v2.ext_msg]\":{\"x\":1}}", "cases.v2.ext_msg",
+       "{\"[cases.v2.ext_msg]\":{\"x\":2}}"},
+      {"cases.v2.P2", "{\"[cases.v2.ext_du]\":\"1s\"}", "cases.v2.ext_du", "{\"[cases.v2.ext_du]\":\"2s\"}"},
+      {"cases.v2.P2", "{\"[cases.v2.ext_num]\":1}", "", "{\"[cases.v2.ext_num]\":2}"},
+      {"google.protobuf.Timestamp", "\"1970-01-01T00:00:00Z\"", "", "\"1970-01-01T00:00:01Z\""},
+      {"google.protobuf.Any", "{}", "", "{\"@type\":\"t/cases.v3.Mini\"}"},
+      {"google.protobuf.Int32Value", "1", "", "2"},
   };
   static const uint32_t flags[] = {0, BJVM_DECODE_LAST_WINS};
   fixture f = fixture_open();
@@ -589,6 +644,92 @@ Test(decode, memory_limit_leaves_a_valid_message) {
     }
     cr_assert(done, "%s", row->json);
   }
+  fixture_close(&f);
+}
+
+/* The limit is on what is asked for, not on what upb's arena takes in blocks for it: within a small factor the arena obeys. */
+Test(decode, memory_limit_holds_for_every_sort_of_value) {
+  enum { COUNT = 100000, LIMIT = 100000, FACTOR = 4 };
+  static const struct {
+    const char *type, *head, *element, *tail;
+  } rows[] = {
+      {"cases.v3.Rep", "{\"i32\":[", "1", "]}"},
+      {"cases.v3.Rep", "{\"str\":[", "\"\"", "]}"},
+      {"cases.v3.Rep", "{\"raw\":[", "\"AA\"", "]}"},
+      {"cases.v3.Rep", "{\"mini\":[", "{}", "]}"},
+      {"cases.v3.Rep", "{\"sub\":[", "{\"i32\":[],\"str\":[],\"ok\":[]}", "]}"},
+      {"cases.v3.Maps", "{\"vMini\":{", "\"%d\":{}", "}}"},
+      {"cases.v3.Maps", "{\"vDeep\":{", "\"%d\":{\"kI32\":{}}", "}}"},
+      {"cases.v3.Maps", "{\"vStr\":{", "\"%d\":\"\"", "}}"},
+      {"google.protobuf.ListValue", "[", "null", "]"},
+      {"google.protobuf.ListValue", "[", "[]", "]"},
+      {"google.protobuf.ListValue", "[", "{}", "]"},
+      {"google.protobuf.FieldMask", "\"", "a", "\""},
+      {"cases.v3.WktRep", "{\"any\":[", "{}", "]}"},
+      {"cases.v3.WktRep", "{\"any\":[", "{\"@type\":\"t/cases.v3.Mini\"}", "]}"},
+  };
+  fixture f = fixture_open();
+  char *json = (char *)malloc(COUNT * 40);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    size_t n = (size_t)sprintf(json, "%s", rows[i].head);
+    for (int k = 0; k < COUNT; k++) {
+      if (k) json[n++] = ',';
+      const char *number = strstr(rows[i].element, "%d");
+      if (number) {
+        n += (size_t)sprintf(json + n, "%.*s%d%s", (int)(number - rows[i].element), rows[i].element, k,
+                             number + 2);
+      } else {
+        n += (size_t)sprintf(json + n, "%s", rows[i].element);
+      }
+    }
+    n += (size_t)sprintf(json + n, "%s", rows[i].tail);
+    upb_Arena *arena = upb_Arena_New();
+    const bjvm_plan *plan = fixture_plan(&f, rows[i].type);
+    bjvm_decode_options options = fixture_decode_options(&f, 0);
+    options.max_memory = LIMIT;
+    bjvm_status s =
+        bjvm_decode(plan, json, n, upb_Message_New(bjvm_plan_table(plan), arena), arena, &options, NULL);
+    size_t taken = upb_Arena_SpaceAllocated(arena, NULL);
+    cr_expect_eq(s, BJVM_ARENA_LIMIT, "%s%s: %s", rows[i].head, rows[i].element, bjvm_status_name(s));
+    cr_expect_leq(taken, (size_t)FACTOR * LIMIT, "%s%s: %zu bytes", rows[i].head, rows[i].element, taken);
+    upb_Arena_Free(arena);
+  }
+  free(json);
+  fixture_close(&f);
+}
+
+/* A short text over a large target: what last_wins keeps and copies is memory too. */
+Test(decode, last_wins_obeys_the_memory_limit) {
+  static const struct {
+    const char *type, *field, *entry;
+  } rows[] = {{"cases.v3.Maps", "kI32", "\"7\":1"},
+              {"cases.v3.Maps", "vStr", "\"7\":\"\""},
+              {"cases.v3.Wkt", "st", "\"7\":1"}};
+  enum { ENTRIES = 5000, TIMES = 40, LIMIT = 10000, SLACK = 1 << 20 };
+  fixture f = fixture_open();
+  char *json = (char *)malloc(ENTRIES * 20);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    size_t n = (size_t)sprintf(json, "{\"%s\":{", rows[i].field);
+    for (int k = 0; k < ENTRIES; k++) {
+      n += (size_t)sprintf(json + n, strcmp(rows[i].field, "vStr") ? "%s\"%d\":1" : "%s\"%d\":\"\"",
+                           k ? "," : "", k);
+    }
+    sprintf(json + n, "}}");
+    upb_Message *msg = fixture_read_ok(&f, rows[i].type, json);
+    n = (size_t)sprintf(json, "{");
+    for (int k = 0; k < TIMES; k++) {
+      n += (size_t)sprintf(json + n, "%s\"%s\":{%s}", k ? "," : "", rows[i].field, rows[i].entry);
+    }
+    n += (size_t)sprintf(json + n, "}");
+    size_t before = upb_Arena_SpaceAllocated(f.arena, NULL);
+    bjvm_decode_options options = fixture_decode_options(&f, BJVM_DECODE_LAST_WINS);
+    options.max_memory = LIMIT;
+    bjvm_status s = bjvm_decode(fixture_plan(&f, rows[i].type), json, n, msg, f.arena, &options, NULL);
+    size_t grown = upb_Arena_SpaceAllocated(f.arena, NULL) - before;
+    cr_expect_leq(grown, SLACK, "%s: %s, %zu bytes of text took %zu bytes", rows[i].field,
+                  bjvm_status_name(s), n, grown);
+  }
+  free(json);
   fixture_close(&f);
 }
 
@@ -881,6 +1022,33 @@ Test(decode, a_sparse_enum_takes_bytes) {
                                       "{\"f\":2}",         "{\"f\":-2147483648}", "{\"f\":2147483646}"};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     cr_assert_str_eq(fixture_json(&f, "g.S", fixture_read_ok(&f, "g.S", texts[i])), texts[i]);
+  }
+  fixture_close(&f);
+}
+
+/* The loop reads plain integers eight digits at a time: every length, alone and in arrays, against the exact value. */
+Test(decode, integers_of_every_length) {
+  static const char digits[] = "1234567891234567891";
+  fixture f = fixture_open();
+  for (int n = 1; n <= 19; n++) {
+    for (int minus = 0; minus < 2; minus++) {
+      char text[32], json[200];
+      snprintf(text, sizeof text, "%s%.*s", minus ? "-" : "", n, digits);
+      long long v = strtoll(text, NULL, 10);
+      const char *sign = minus ? "-" : "";
+      snprintf(json, sizeof json, "{\"i64\":%s,\"s64\":\"%s\"}", text, text);
+      char expected[200];
+      snprintf(expected, sizeof expected, "{\"i64\":\"%lld\",\"s64\":\"%lld\"}", v, v);
+      cr_expect_str_eq(fixture_json(&f, "cases.v3.T", fixture_read_ok(&f, "cases.v3.T", json)), expected);
+      if (n > 9) continue;
+      snprintf(json, sizeof json, "{\"i32\":%s,\"s32\":\"%s\"}", text, text);
+      snprintf(expected, sizeof expected, "{\"i32\":%lld,\"s32\":%lld}", v, v);
+      cr_expect_str_eq(fixture_json(&f, "cases.v3.T", fixture_read_ok(&f, "cases.v3.T", json)), expected);
+      snprintf(json, sizeof json, "{\"i32\":[%s,%s0],\"i64\":[%s]}", text, n < 9 ? text : sign, text);
+      snprintf(expected, sizeof expected, "{\"i32\":[%lld,%lld],\"i64\":[\"%lld\"]}", v, n < 9 ? v * 10 : 0,
+               v);
+      cr_expect_str_eq(fixture_json(&f, "cases.v3.Rep", fixture_read_ok(&f, "cases.v3.Rep", json)), expected);
+    }
   }
   fixture_close(&f);
 }
