@@ -13,9 +13,11 @@ typedef struct bjvmi_pretty {
   bool in_string;
   bool escaped;    /* the last byte was a backslash in a string */
   bool after_open; /* the last byte opened an object or array */
+  size_t used;     /* of `block`, which gathers small pieces */
+  char block[256];
 } bjvmi_pretty;
 
-/* Formats the next piece of compact JSON. False when the output refused. */
+/* Formats the next piece of compact JSON, all of it. False when the output refused. */
 bool bjvmi_pretty_put(bjvmi_encoder *vm, const char *data, size_t size);
 
 #endif /* BJVM_PRETTY_H_ */

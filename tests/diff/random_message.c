@@ -339,9 +339,16 @@ static void set_oneofs(generator *g, upb_Message *msg, const upb_MessageDef *def
   }
 }
 
+static int by_number(const void *a, const void *b) {
+  uint32_t x = upb_FieldDef_Number(*(const upb_FieldDef *const *)a);
+  uint32_t y = upb_FieldDef_Number(*(const upb_FieldDef *const *)b);
+  return (x > y) - (x < y);
+}
+
 static void set_extensions(generator *g, upb_Message *msg, const upb_MessageDef *def, int depth) {
   size_t count;
   const upb_FieldDef **all = upb_DefPool_GetAllExtensions(g->pool, def, &count);
+  qsort(all, count, sizeof *all, by_number); /* the pool's order differs from process to process */
   for (size_t i = 0; i < count; i++)
     if (chance(g, 15) && (!upb_FieldDef_IsSubMessage(all[i]) || depth < g->max_depth))
       set_field(g, msg, all[i], depth);
