@@ -15,7 +15,7 @@ enum {
    * and brackets around it. */
   BJVMI_ENCODE_SLACK = 384,
   /* Where text waits while a fixed output is full or a formatter stands between. At least twice the slack. */
-  BJVMI_ENCODE_STAGING = 1024,
+  BJVMI_ENCODE_STAGING = 768,
 };
 
 typedef enum bjvmi_encode_frame_kind {

@@ -120,9 +120,12 @@ static inline size_t bjvmi_short_count(const char *p, size_t n, char c) {
   size_t count = 0;
 #if BJVMI_SHORT_STRINGS
   const __m128i wanted = _mm_set1_epi8(c);
+  const __m128i zero = _mm_setzero_si128();
   for (; n >= 16; p += 16, n -= 16) {
     __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
-    count += (size_t)__builtin_popcount((uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(v, wanted)));
+    __m128i ones = _mm_sub_epi8(zero, _mm_cmpeq_epi8(v, wanted));
+    __m128i sums = _mm_sad_epu8(ones, zero); /* of each half */
+    count += (size_t)_mm_cvtsi128_si32(sums) + (size_t)_mm_extract_epi16(sums, 4);
   }
 #endif
   for (; n > 0; p++, n--) count += *p == c;
