@@ -2,7 +2,7 @@
  *
  * What the other files leave in the sections is laid end to end behind header and section table, each on an 8-byte
  * boundary, in the caller's arena. Everything else lives in a temporary arena and is gone when a call returns. The
- * bytes depend on the descriptors alone: no address, hash order or byte order of the machine gets into them.
+ * bytes depend on the descriptors and flags alone: no address, hash order or byte order of the machine gets into them.
  */
 #include "compiler.h"
 
@@ -28,8 +28,11 @@ void bjvmi_fail(bjvmi_compiler *c, bjvm_status status, const char *subject, cons
 static void put_messages(bjvmi_compiler *c) {
   for (uint32_t i = 0; i < bjvmi_type_count(c) && c->status == BJVM_OK; i++) {
     bjvmi_message record = bjvmi_type_at(c, i)->record;
-    record.name = bjvmi_le32(record.name);
-    record.name_size = bjvmi_le16(record.name_size);
+    if (!(record.flags & BJVMI_MESSAGE_ENTRY)) {
+      const bjvmi_full_name *name = bjvmi_full_name_at(c, record.name);
+      record.name = bjvmi_le32(name->offset);
+      record.name_size = bjvmi_le16((uint16_t)name->size);
+    }
     record.first_word = bjvmi_le32(record.first_word);
     record.word_count = bjvmi_le16(record.word_count);
     record.required_count = bjvmi_le16(record.required_count);
@@ -50,12 +53,24 @@ static size_t align_up(size_t size) {
   return (size + BJVMI_PLAN_ALIGN - 1) & ~(size_t)(BJVMI_PLAN_ALIGN - 1);
 }
 
-enum { TABLE_END = BJVMI_HEADER_SIZE + BJVMI_SECTION_COUNT * sizeof(bjvmi_section_entry) };
+/* Mini descriptors, or a layout: what the first version of the format does not have. */
+static bool is_plain(const bjvmi_compiler *c) {
+  return c->sections[BJVMI_SECTION_MINI].size == 0 && c->layout == 0;
+}
+
+/* Without mini descriptors their section, the last one, is left out. */
+static uint32_t section_count(const bjvmi_compiler *c) {
+  return c->sections[BJVMI_SECTION_MINI].size > 0 ? BJVMI_SECTION_COUNT : BJVMI_SECTION_MINI;
+}
+
+static size_t table_end(const bjvmi_compiler *c) {
+  return BJVMI_HEADER_SIZE + section_count(c) * sizeof(bjvmi_section_entry);
+}
 
 /* Fills the section table and returns the size of the file. */
 static size_t lay_out(const bjvmi_compiler *c, bjvmi_section_entry *table) {
-  size_t end = TABLE_END;
-  for (uint32_t i = 0; i < BJVMI_SECTION_COUNT; i++) {
+  size_t end = table_end(c);
+  for (uint32_t i = 0; i < section_count(c); i++) {
     size_t offset = align_up(end);
     end = offset + c->sections[i].size;
     table[i].kind = bjvmi_le32(i);
@@ -67,15 +82,17 @@ static size_t lay_out(const bjvmi_compiler *c, bjvmi_section_entry *table) {
   return end;
 }
 
-static void write_header(char *file, size_t size) {
+static void write_header(const bjvmi_compiler *c, char *file, size_t size) {
   bjvmi_header header = {0};
   memcpy(header.magic, BJVMI_MAGIC, sizeof header.magic);
   header.major = bjvmi_le16(BJVMI_FORMAT_MAJOR);
-  header.minor = bjvmi_le16(BJVMI_FORMAT_MINOR);
+  header.minor = bjvmi_le16(is_plain(c) ? BJVMI_FORMAT_MINOR_PLAIN : BJVMI_FORMAT_MINOR);
   header.total_size = bjvmi_le32((uint32_t)size);
-  header.section_count = bjvmi_le32(BJVMI_SECTION_COUNT);
-  size_t first = align_up(TABLE_END);
-  header.schema = bjvmi_le64(bjvmi_checksum(file + first, size - first));
+  header.section_count = bjvmi_le32(section_count(c));
+  header.schema = bjvmi_le64(c->schema);
+  header.layout = bjvmi_le64(c->layout);
+  if (c->layout)
+    header.flags = bjvmi_le32(c->flags & BJVM_COMPILE_ABI32 ? BJVMI_HEADER_32BIT : BJVMI_HEADER_64BIT);
   memcpy(file, &header, sizeof header);
   header.checksum = bjvmi_le64(bjvmi_checksum(file + BJVMI_CHECKSUM_FROM, size - BJVMI_CHECKSUM_FROM));
   memcpy(file, &header, sizeof header);
@@ -96,12 +113,12 @@ static void write_file(bjvmi_compiler *c, upb_Arena *arena, const void **data, s
     return;
   }
   memset(file, 0, total);
-  memcpy(file + BJVMI_HEADER_SIZE, table, sizeof table);
-  for (uint32_t i = 0; i < BJVMI_SECTION_COUNT; i++) {
+  memcpy(file + BJVMI_HEADER_SIZE, table, section_count(c) * sizeof table[0]);
+  for (uint32_t i = 0; i < section_count(c); i++) {
     const bjvmi_bytes *section = &c->sections[i];
     if (section->size > 0) memcpy(file + bjvmi_le32(table[i].offset), section->data, section->size);
   }
-  write_header(file, total);
+  write_header(c, file, total);
   *data = file;
   *size = total;
 }
@@ -121,12 +138,27 @@ static bool begin(bjvmi_compiler *c, uint32_t flags, bjvm_error *error) {
   return true;
 }
 
+/* Of what is in the sections when neither mini descriptors nor a layout are: these make no other schema. */
+static void fingerprint(bjvmi_compiler *c) {
+  for (uint32_t i = 0; i < BJVMI_SECTION_MINI && c->status == BJVM_OK; i++) {
+    const bjvmi_bytes *section = &c->sections[i];
+    const uint64_t piece[2] = {bjvmi_le64(c->schema),
+                               bjvmi_le64(bjvmi_checksum(section->data, section->size))};
+    c->schema = bjvmi_checksum(piece, sizeof piece);
+  }
+}
+
 /* Compiles what has been put on the lists, writes the file and frees the temporary arena. */
 static bjvm_status finish(bjvmi_compiler *c, upb_Arena *arena, const void **data, size_t *size) {
   bjvmi_schema_compile(c);
   bjvmi_enums_compile(c);
+  bjvmi_names_place_full(c);
+  bjvmi_enums_place_names(c);
   bjvmi_names_end(c);
   put_messages(c);
+  fingerprint(c);
+  bjvmi_mini_compile(c);
+  bjvmi_mini_prebind(c);
   write_file(c, arena, data, size);
   upb_Arena_Free(c->temp);
   return c->status;
@@ -147,7 +179,10 @@ bjvm_status bjvm_compile(const upb_MessageDef *const *roots, size_t count, uint3
                          const void **data, size_t *size, bjvm_error *error) {
   bjvmi_compiler c;
   if (!begin(&c, flags, error)) return c.status;
+  const uint32_t both = BJVM_COMPILE_ABI32 | BJVM_COMPILE_ABI64;
   if (count == 0) bjvmi_fail(&c, BJVM_BAD_ARGUMENT, NULL, "no message type was given");
+  if ((flags & both) == both)
+    bjvmi_fail(&c, BJVM_BAD_ARGUMENT, NULL, "a plan can be laid out for one ABI only");
   for (size_t i = 0; i < count && c.status == BJVM_OK; i++) add_root(&c, roots[i]);
   return finish(&c, arena, data, size);
 }

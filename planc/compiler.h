@@ -1,7 +1,7 @@
 /* What the files of the plan compiler share.
  *
  * Private to planc. compile.c runs the show and lays out the file; schema.c collects message types and makes their words;
- * wellknown.c judges well-known types; enums.c, names.c and keys.c make the records that words refer to; grow.c
+ * wellknown.c judges well-known types; mini.c has to do with upb's mini descriptors; enums.c, names.c and keys.c make the records that words refer to; grow.c
  * holds arrays and maps. All state of one compilation is a bjvmi_compiler, on the stack of its caller.
  *
  * Failure is sticky: the first bjvmi_fail is what the caller is told, and from then on every function may do
@@ -45,15 +45,23 @@ typedef struct bjvmi_raw {
 typedef struct bjvmi_name {
   uint32_t offset;
   uint32_t length;      /* of the encoded form at `offset` */
+  uint32_t start;       /* of its header */
   uint32_t record_size; /* of all there is of it, from its header on */
   uint32_t raw;         /* index of the raw JSON name */
   uint32_t alt;         /* index of the raw .proto name; the same if that does not differ */
 } bjvmi_name;
 
+/* The full name of a message or enum; placed in the pool when all are known. */
+typedef struct bjvmi_full_name {
+  const char *name;
+  uint32_t size;
+  uint32_t offset;
+} bjvmi_full_name;
+
 /* A message type met, and its record as far as it is known. */
 typedef struct bjvmi_type {
   const upb_MessageDef *def;
-  bjvmi_message record;
+  bjvmi_message record; /* `name` is the index of its full name until that is placed */
 } bjvmi_type;
 
 /* An enum met; `kind` is what a field of it is. */
@@ -75,11 +83,14 @@ typedef struct bjvmi_compiler {
   bjvmi_map enum_map;     /* upb_EnumDef pointers to indexes */
   bjvmi_bytes raws;       /* bjvmi_raw */
   bjvmi_bytes encoded;    /* bjvmi_name */
+  bjvmi_bytes full_names; /* bjvmi_full_name */
   bjvmi_map raw_map;      /* bytes to indexes of `raws` */
   bjvmi_map encoded_map;  /* bytes of a whole name record to indexes of `encoded` */
   uint32_t key_owner;     /* number of the key table under construction */
   uint32_t first_key;     /* and its first key */
-  bjvmi_bytes scratch;    /* of whoever is at work; nothing in it outlives a call */
+  uint64_t schema;        /* fingerprints for the header */
+  uint64_t layout;
+  bjvmi_bytes scratch; /* of whoever is at work; nothing in it outlives a call */
   bjvmi_bytes sections[BJVMI_SECTION_COUNT];
 } bjvmi_compiler;
 
@@ -123,6 +134,16 @@ bjvmi_name bjvmi_names_extension(bjvmi_compiler *c, const char *full_name);
 /* The encoded name of an enum value, `"NAME"`. */
 bjvmi_name bjvmi_names_value(bjvmi_compiler *c, const char *name);
 
+/* Notes a full name, which must live as long as the compilation, and returns its index. BJVMI_NONE after a failure. */
+uint32_t bjvmi_names_full(bjvmi_compiler *c, const char *name);
+
+/* Places the full names in the pool. */
+void bjvmi_names_place_full(bjvmi_compiler *c);
+
+static inline const bjvmi_full_name *bjvmi_full_name_at(const bjvmi_compiler *c, uint32_t index) {
+  return (const bjvmi_full_name *)(const void *)c->full_names.data + index;
+}
+
 /* The index of a raw name. BJVMI_NONE after a failure. */
 uint32_t bjvmi_names_raw(bjvmi_compiler *c, const char *name);
 
@@ -155,8 +176,15 @@ bool bjvmi_enums_is_null(const upb_EnumDef *def);
 /* What a field of enum `index` is: ENUM or NULL_VALUE. */
 uint8_t bjvmi_enums_kind(const bjvmi_compiler *c, uint32_t index);
 
-/* Makes the records of all enums met. */
+/* Makes the records of all enums met. Their names are indexes of full names. */
 void bjvmi_enums_compile(bjvmi_compiler *c);
+
+/* Puts the places of the names into the records. */
+void bjvmi_enums_place_names(bjvmi_compiler *c);
+
+/* The number of enums met, and one of them. */
+uint32_t bjvmi_enum_count(const bjvmi_compiler *c);
+const upb_EnumDef *bjvmi_enum_def(const bjvmi_compiler *c, uint32_t index);
 
 /* -- schema.c ---------------------------------------------------------------------------------------------- */
 
@@ -179,6 +207,14 @@ static inline bjvmi_type *bjvmi_type_at(const bjvmi_compiler *c, uint32_t index)
 static inline uint32_t bjvmi_type_count(const bjvmi_compiler *c) {
   return (uint32_t)(c->types.size / sizeof(bjvmi_type));
 }
+
+/* -- mini.c ------------------------------------------------------------------------------------------------ */
+
+/* Makes the section of mini descriptors, if it is asked for. */
+void bjvmi_mini_compile(bjvmi_compiler *c);
+
+/* Puts offset and presence into the words, if a layout is asked for. */
+void bjvmi_mini_prebind(bjvmi_compiler *c);
 
 /* -- wellknown.c ------------------------------------------------------------------------------------------- */
 

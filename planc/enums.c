@@ -13,9 +13,11 @@ static bjvmi_enum_type *enum_at(const bjvmi_compiler *c, uint32_t index) {
   return (bjvmi_enum_type *)(void *)c->enums.data + index;
 }
 
-static uint32_t enum_count(const bjvmi_compiler *c) {
+uint32_t bjvmi_enum_count(const bjvmi_compiler *c) {
   return (uint32_t)(c->enums.size / sizeof(bjvmi_enum_type));
 }
+
+const upb_EnumDef *bjvmi_enum_def(const bjvmi_compiler *c, uint32_t index) { return enum_at(c, index)->def; }
 
 bool bjvmi_enums_is_null(const upb_EnumDef *def) {
   return strcmp(upb_EnumDef_FullName(def), "google.protobuf.NullValue") == 0;
@@ -28,7 +30,7 @@ uint32_t bjvmi_enums_index(bjvmi_compiler *c, const upb_EnumDef *def) {
   uint32_t at = hash;
   for (uint32_t i; (i = bjvmi_map_next(&c->enum_map, hash, &at)) != BJVMI_NONE;)
     if (enum_at(c, i)->def == def) return i;
-  uint32_t index = enum_count(c);
+  uint32_t index = bjvmi_enum_count(c);
   if (index >= BJVMI_INDEX_MAX) {
     bjvmi_fail(c, BJVM_PLAN_LIMIT, upb_EnumDef_FullName(def), "more enums than a plan can hold");
     return BJVMI_NONE;
@@ -176,7 +178,7 @@ static run choose_run(bjvmi_compiler *c, const declared *values, uint32_t count)
 
 static void compile_enum(bjvmi_compiler *c, const upb_EnumDef *def, bjvmi_enum *record) {
   c->subject = upb_EnumDef_FullName(def);
-  uint32_t raw = bjvmi_names_raw(c, c->subject);
+  record->name = bjvmi_names_full(c, c->subject);
   uint32_t count = (uint32_t)upb_EnumDef_ValueCount(def);
   declared *values = sorted_values(c, def, count);
   if (values == NULL || count == 0) return;
@@ -189,8 +191,6 @@ static void compile_enum(bjvmi_compiler *c, const upb_EnumDef *def, bjvmi_enum *
   if (c->status != BJVM_OK) return;
   const bjvmi_value *records =
       (const bjvmi_value *)(const void *)c->sections[BJVMI_SECTION_VALUES].data + first_value;
-  record->name = bjvmi_le32(bjvmi_raw_at(c, raw)->offset);
-  record->name_size = bjvmi_le16((uint16_t)bjvmi_raw_at(c, raw)->size);
   record->flags = bjvmi_le16(upb_EnumDef_IsClosed(def) ? BJVMI_ENUM_CLOSED : 0);
   record->first_value = bjvmi_le32(first_value);
   record->value_count = bjvmi_le32(value_count);
@@ -201,10 +201,19 @@ static void compile_enum(bjvmi_compiler *c, const upb_EnumDef *def, bjvmi_enum *
 }
 
 void bjvmi_enums_compile(bjvmi_compiler *c) {
-  uint32_t count = enum_count(c);
+  uint32_t count = bjvmi_enum_count(c);
   bjvmi_enum *records = bjvmi_bytes_add(c, &c->sections[BJVMI_SECTION_ENUMS], count * sizeof *records);
   if (records == NULL) return;
   memset(records, 0, count * sizeof *records);
   for (uint32_t i = 0; i < count && c->status == BJVM_OK; i++)
     compile_enum(c, enum_at(c, i)->def, &records[i]);
+}
+
+void bjvmi_enums_place_names(bjvmi_compiler *c) {
+  bjvmi_enum *records = (bjvmi_enum *)(void *)c->sections[BJVMI_SECTION_ENUMS].data;
+  for (uint32_t i = 0; i < bjvmi_enum_count(c) && c->status == BJVM_OK; i++) {
+    const bjvmi_full_name *name = bjvmi_full_name_at(c, records[i].name);
+    records[i].name = bjvmi_le32(name->offset);
+    records[i].name_size = bjvmi_le16((uint16_t)name->size);
+  }
 }

@@ -15,30 +15,45 @@
 #define BJVM_VERSION "(no version)"
 #endif
 
-#define CODEC_USAGE "--descriptor-set FILE --type NAME [options] [FILE]"
+#define CODEC_USAGE "--descriptor-set FILE --type NAME | --plan FILE.bjp [--type NAME]  [options] [FILE]"
+#define STREAM_TEXT                                                                                          \
+  "With --stream many: binary messages each behind its length as a varint, JSON with one message a\n"        \
+  "line. The first bad one ends the run with an error that tells its number; those before it have been\n"    \
+  "written. With --plan and no --descriptor-set the plan file must have mini descriptors.\n\n"
 #define CODEC_FLAGS                                                                                          \
   "Both encode and decode accept the flags of either, so that one set can be passed to both;\n"              \
   "those marked with the other command's name change nothing here.\n"
 
 static const bjvmi_command commands[] = {
-    {"compile", BJVMI_FOR_COMPILE, "--descriptor-set FILE --type NAME [--type NAME...] [options]",
+    {"compile", BJVMI_FOR_COMPILE,
+     "--descriptor-set FILE | FILE.proto...  --type NAME [--type NAME...] [options]",
      "compile message types into a plan file",
-     "Compiles the message types and all types they refer to into a plan file (.bjp), which is loaded\n"
-     "and verified again before it is written. A file given with -o is replaced only when all is well.\n",
+     "Compiles the message types and all types they refer to into one plan file (.bjp), each once. It is\n"
+     "loaded and verified again before it is written, and a file given with -o is replaced only when all\n"
+     "is well. FILE.proto is compiled by the protoc or buf on PATH.\n\n"
+     "  planc compile --descriptor-set api.binpb --type acme.Order -o order.bjp\n"
+     "  planc compile -I proto proto/order.proto --type acme.Order --mini-descriptors -o order.bjp\n"
+     "  planc compile --descriptor-set api.binpb --type acme.Order --type acme.Reply --abi=32 \\\n"
+     "      --emit=c -o plans.c --header plans.h --symbol acme_plans --depfile plans.d\n"
+     "  planc compile --descriptor-set api.binpb --type acme.Order --emit=asm -o order.S   (and "
+     "order.bjp)\n\n"
+     "The array of --emit is aligned for bjvm_image_load; the macros of the header begin with its name.\n",
      bjvmi_cmd_compile},
-    {"dump", BJVMI_FOR_DUMP, "FILE.bjp | --descriptor-set FILE --type NAME [--type NAME...] [options]",
+    {"dump", BJVMI_FOR_DUMP,
+     "[--plan] FILE.bjp | --descriptor-set FILE --type NAME [--type NAME...] [options]",
      "list what a plan file holds",
      "Prints a listing of a plan file, or of the plan that compile would make.\n", bjvmi_cmd_dump},
     {"verify", BJVMI_FOR_VERIFY, "FILE.bjp...", "check plan files",
-     "Checks plan files completely and prints one line for each. Exits with 1 if one is not valid.\n",
+     "Checks plan files completely and prints one line for each; of one that is not valid the first fault\n"
+     "and its place in the file. Exits with 1 if there is one.\n",
      bjvmi_cmd_verify},
     {"encode", BJVMI_FOR_ENCODE, CODEC_USAGE, "protobuf binary to JSON",
      "Reads one message in protobuf binary from FILE or standard input and prints it as JSON with a\n"
-     "newline at the end. Nothing is written on failure.\n\n" CODEC_FLAGS,
+     "newline at the end. Nothing is written on failure.\n\n" STREAM_TEXT CODEC_FLAGS,
      bjvmi_cmd_encode},
     {"decode", BJVMI_FOR_DECODE, CODEC_USAGE, "JSON to protobuf binary",
      "Reads one JSON value from FILE or standard input and writes the message in protobuf binary.\n"
-     "Nothing is written on failure.\n\n" CODEC_FLAGS,
+     "Nothing is written on failure.\n\n" STREAM_TEXT CODEC_FLAGS,
      bjvmi_cmd_decode},
     {"lint", BJVMI_FOR_LINT, "--descriptor-set FILE", "names of a schema that are easily mixed up",
      "Lists field names of a descriptor set that collide in JSON, differ only in case or Unicode form, or\n"
@@ -112,6 +127,7 @@ static int run_command(const bjvmi_command *command, int argc, char **argv) {
   }
   free(options.types);
   free(options.files);
+  free(options.imports);
   return code;
 }
 

@@ -1,11 +1,14 @@
 /* The name pool: encoded names behind their headers, and raw names.
  *
+ * Full names of messages and enums come last, sorted: one that another begins with (as that of a message begins those of the types
+ * nested in it) is a part of it.
  * A name is appended at the end of the pool first and then looked for; one that is there already is taken off
  * again. So equal encoded names (with equal ALT forms) are in the pool once, and so are equal raw names; a raw name lies
  * inside an encoded one unless it had to be escaped. The pool's order is the order in which names are asked for.
  */
 #include "compiler.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* What stands around a name in its encoded form. */
@@ -20,14 +23,15 @@ static const affix field_affix = {",\"", "\":", 2, 2};
 static const affix extension_affix = {",\"[", "]\":", 3, 3};
 static const affix value_affix = {"\"", "\"", 1, 1};
 
-static const bjvmi_name no_name = {0, 0, 0, BJVMI_NONE, BJVMI_NONE};
+static const bjvmi_name no_name = {0, 0, 0, 0, BJVMI_NONE, BJVMI_NONE};
 
 static bjvmi_bytes *pool_of(bjvmi_compiler *c) { return &c->sections[BJVMI_SECTION_NAMES]; }
 
 void bjvmi_names_begin(bjvmi_compiler *c) {
   /* Offset 0 is no name, and a header can be read in front of any offset that is one. */
-  void *start = bjvmi_bytes_add(c, pool_of(c), BJVMI_NAME_HEADER);
-  if (start != NULL) memset(start, 0, BJVMI_NAME_HEADER);
+  const size_t size = BJVMI_NAME_LONG_HEADER - BJVMI_NAME_HEADER;
+  void *start = bjvmi_bytes_add(c, pool_of(c), size);
+  if (start != NULL) memset(start, 0, size);
 }
 
 void bjvmi_names_end(bjvmi_compiler *c) {
@@ -82,28 +86,46 @@ static char *escape(char *to, const char *name, size_t size) {
   return to;
 }
 
-/* Appends header and encoded form. Returns the length of the form, 0 on failure. */
-static uint32_t append_encoded(bjvmi_compiler *c, const affix *around, const char *name, size_t size,
-                               uint32_t *flags) {
+/* The length of the encoded form; adds what the header says of it to *flags. */
+static size_t encoded_length(const affix *around, const char *name, size_t size, uint32_t *flags) {
   size_t length = around->before_size + escaped_size(name, size, flags) + around->after_size;
+  if (length > BJVMI_NAME_SHORT_MAX) *flags |= BJVMI_NAME_LONG;
+  return length;
+}
+
+static char *put_header(char *to, size_t length, uint32_t flags) {
+  uint16_t long_length = bjvmi_le16((uint16_t)length);
+  if (flags & BJVMI_NAME_LONG) {
+    memcpy(to, &long_length, sizeof long_length);
+    to += sizeof long_length;
+  }
+  *to++ = (char)(flags & BJVMI_NAME_LONG ? 0 : length);
+  *to++ = (char)flags;
+  return to;
+}
+
+/* Appends header and encoded form, whose length and flags are known. Returns where the form stands, 0 on failure. */
+static uint32_t append_encoded(bjvmi_compiler *c, const affix *around, const char *name, size_t size,
+                               size_t length, uint32_t flags) {
   if (length > BJVMI_NAME_MAX) {
     bjvmi_fail(c, BJVM_PLAN_LIMIT, c->subject, "its name is longer than a plan can hold");
     return 0;
   }
-  char *to = bjvmi_bytes_add(c, pool_of(c), BJVMI_NAME_HEADER + length);
+  size_t header = flags & BJVMI_NAME_LONG ? BJVMI_NAME_LONG_HEADER : BJVMI_NAME_HEADER;
+  uint32_t at = (uint32_t)(pool_of(c)->size + header);
+  char *to = bjvmi_bytes_add(c, pool_of(c), header + length);
   if (to == NULL) return 0;
-  uint16_t header[2] = {bjvmi_le16((uint16_t)length), bjvmi_le16((uint16_t)*flags)};
-  memcpy(to, header, BJVMI_NAME_HEADER);
-  memcpy(to + BJVMI_NAME_HEADER, around->before, around->before_size);
-  to += BJVMI_NAME_HEADER + around->before_size;
-  if (*flags & BJVMI_NAME_ESCAPED) {
+  to = put_header(to, length, flags);
+  memcpy(to, around->before, around->before_size);
+  to += around->before_size;
+  if (flags & BJVMI_NAME_ESCAPED) {
     to = escape(to, name, size);
   } else {
     memcpy(to, name, size);
     to += size;
   }
   memcpy(to, around->after, around->after_size);
-  return (uint32_t)length;
+  return at;
 }
 
 /* -- Raw names --------------------------------------------------------------------------------------------- */
@@ -149,7 +171,7 @@ static const bjvmi_name *find_encoded(bjvmi_compiler *c, size_t start, uint32_t 
   uint32_t at = hash;
   for (uint32_t i; (i = bjvmi_map_next(&c->encoded_map, hash, &at)) != BJVMI_NONE;) {
     const bjvmi_name *known = (const bjvmi_name *)(const void *)c->encoded.data + i;
-    const char *record = pool->data + known->offset - BJVMI_NAME_HEADER;
+    const char *record = pool->data + known->start;
     if (known->record_size == size && memcmp(record, pool->data + start, size) == 0) return known;
   }
   return NULL;
@@ -163,9 +185,11 @@ static bjvmi_name encode(bjvmi_compiler *c, const affix *around, const char *nam
   size_t alt_size = alt ? strlen(alt) : 0;
   uint32_t flags = alt ? BJVMI_NAME_ALT : 0;
   uint32_t alt_flags = 0;
-  uint32_t length = append_encoded(c, around, name, size, &flags);
-  uint32_t alt_at = (uint32_t)pool->size + BJVMI_NAME_HEADER;
-  if (alt != NULL) append_encoded(c, around, alt, alt_size, &alt_flags);
+  size_t length = encoded_length(around, name, size, &flags);
+  size_t alt_length = alt ? encoded_length(around, alt, alt_size, &alt_flags) : 0;
+  if (alt_flags & BJVMI_NAME_LONG) flags |= BJVMI_NAME_ALT_LONG;
+  uint32_t name_at = append_encoded(c, around, name, size, length, flags);
+  uint32_t alt_at = alt ? append_encoded(c, around, alt, alt_size, alt_length, alt_flags) : 0;
   if (c->status != BJVM_OK) return no_name;
 
   uint32_t hash = bjvmi_key_hash(0, pool->data + start, pool->size - start);
@@ -174,7 +198,7 @@ static bjvmi_name encode(bjvmi_compiler *c, const affix *around, const char *nam
     pool->size = start;
     return *known;
   }
-  bjvmi_name made = {(uint32_t)start + BJVMI_NAME_HEADER, length, (uint32_t)(pool->size - start), 0, 0};
+  bjvmi_name made = {name_at, (uint32_t)length, (uint32_t)start, (uint32_t)(pool->size - start), 0, 0};
   made.raw = raw_index(c, name, size, flags & BJVMI_NAME_ESCAPED ? 0 : made.offset + around->before_size);
   made.alt = made.raw;
   if (alt != NULL)
@@ -198,4 +222,39 @@ bjvmi_name bjvmi_names_extension(bjvmi_compiler *c, const char *full_name) {
 
 bjvmi_name bjvmi_names_value(bjvmi_compiler *c, const char *name) {
   return encode(c, &value_affix, name, NULL);
+}
+
+/* -- Full names -------------------------------------------------------------------------------------------- */
+
+uint32_t bjvmi_names_full(bjvmi_compiler *c, const char *name) {
+  size_t size = strlen(name);
+  if (size > BJVMI_NAME_MAX)
+    bjvmi_fail(c, BJVM_PLAN_LIMIT, c->subject, "its name is longer than a plan can hold");
+  bjvmi_full_name *full = bjvmi_bytes_add(c, &c->full_names, sizeof *full);
+  if (full == NULL) return BJVMI_NONE;
+  *full = (bjvmi_full_name){name, (uint32_t)size, 0};
+  return (uint32_t)(c->full_names.size / sizeof *full) - 1;
+}
+
+static int compare_full(const void *a, const void *b) {
+  const bjvmi_full_name *x = *(const bjvmi_full_name *const *)a;
+  const bjvmi_full_name *y = *(const bjvmi_full_name *const *)b;
+  return strcmp(x->name, y->name);
+}
+
+/* In their order a name stands in front of those that begin with it, and whatever lies between them begins with it too. */
+void bjvmi_names_place_full(bjvmi_compiler *c) {
+  bjvmi_full_name *full = (bjvmi_full_name *)(void *)c->full_names.data;
+  size_t count = c->full_names.size / sizeof *full;
+  bjvmi_full_name **sorted = bjvmi_bytes_reserve(c, &c->scratch, count * sizeof *sorted);
+  if (sorted == NULL) return;
+  for (size_t i = 0; i < count; i++) sorted[i] = &full[i];
+  if (count > 1) qsort(sorted, count, sizeof *sorted, compare_full);
+  for (size_t i = count; i-- > 0;) {
+    bjvmi_full_name *name = sorted[i];
+    bool inside = i + 1 < count && strncmp(sorted[i + 1]->name, name->name, name->size) == 0;
+    name->offset = inside ? sorted[i + 1]->offset : (uint32_t)pool_of(c)->size;
+    char *to = inside ? NULL : bjvmi_bytes_add(c, pool_of(c), name->size);
+    if (to != NULL) memcpy(to, name->name, name->size);
+  }
 }

@@ -14,14 +14,24 @@
 enum {
   FOR_CODEC = BJVMI_FOR_ENCODE | BJVMI_FOR_DECODE,
   FOR_SCHEMA = BJVMI_FOR_COMPILE | BJVMI_FOR_DUMP | FOR_CODEC,
+  FOR_COMPILING = BJVMI_FOR_COMPILE | BJVMI_FOR_DUMP,
   FOR_ALL = FOR_SCHEMA | BJVMI_FOR_VERIFY | BJVMI_FOR_LINT,
 };
 
 typedef enum option_id {
   OPTION_HELP,
   OPTION_DESCRIPTOR_SET,
+  OPTION_PLAN,
   OPTION_TYPE,
+  OPTION_IMPORT,
   OPTION_OUTPUT,
+  OPTION_EMIT,
+  OPTION_HEADER,
+  OPTION_SYMBOL,
+  OPTION_DEPFILE,
+  OPTION_ABI,
+  OPTION_MINI,
+  OPTION_STREAM,
   OPTION_EXTENSIONS,
   OPTION_STATS,
   OPTION_MAX_DEPTH,
@@ -43,11 +53,30 @@ typedef struct option {
 static const option table[] = {
     {"descriptor-set", 0, "FILE", OPTION_DESCRIPTOR_SET, FOR_SCHEMA | BJVMI_FOR_LINT, 0, 0,
      "the schema: a FileDescriptorSet with all its imports"},
+    {"plan", 0, "FILE", OPTION_PLAN, BJVMI_FOR_DUMP | BJVMI_FOR_VERIFY | FOR_CODEC, 0, 0,
+     "a plan file; one with mini descriptors needs no schema"},
+    {"proto-path", 'I', "DIR", OPTION_IMPORT, FOR_COMPILING, 0, 0,
+     "where FILE.proto and its imports are looked for (default: .)"},
     {"type", 0, "NAME", OPTION_TYPE, FOR_SCHEMA, 0, 0, "full name of the message type"},
     {"output", 'o', "FILE", OPTION_OUTPUT, FOR_SCHEMA, 0, 0, "where to write; - or none: standard output"},
-    {"extensions", 0, NULL, OPTION_EXTENSIONS, BJVMI_FOR_COMPILE | BJVMI_FOR_DUMP, 0, 0,
+    {"emit", 0, "FORM", OPTION_EMIT, BJVMI_FOR_COMPILE, 0, 0,
+     "blob (default), c: a C source, asm: a source beside the plan file"},
+    {"header", 0, "FILE", OPTION_HEADER, BJVMI_FOR_COMPILE, 0, 0,
+     "with c and asm: also a header with size, fingerprints and names"},
+    {"symbol", 0, "NAME", OPTION_SYMBOL, BJVMI_FOR_COMPILE, 0, 0,
+     "with c and asm: the array's name (default: that of the output file)"},
+    {"depfile", 0, "FILE", OPTION_DEPFILE, BJVMI_FOR_COMPILE, 0, 0,
+     "what the output was made from, as a rule for make and ninja"},
+    {"mini-descriptors", 0, NULL, OPTION_MINI, FOR_COMPILING, 0, 0,
+     "with these a program can build its mini tables from the plan"},
+    {"abi", 0, "BITS", OPTION_ABI, FOR_COMPILING, 0, 0,
+     "lay it out for pointers of 32 or 64 bits, to be used in place"},
+    {"extensions", 0, NULL, OPTION_EXTENSIONS, FOR_COMPILING, 0, 0,
      "also the extensions that the set has for the types"},
-    {"stats", 0, NULL, OPTION_STATS, BJVMI_FOR_COMPILE, 0, 0, "tell the size of the plan on standard error"},
+    {"stats", 0, NULL, OPTION_STATS, BJVMI_FOR_COMPILE, 0, 0,
+     "tell on standard error where the bytes of the plan go"},
+    {"stream", 0, NULL, OPTION_STREAM, FOR_CODEC, 0, 0,
+     "many messages: binary behind varint lengths, JSON one a line"},
     {"use-proto-names", 0, NULL, OPTION_FLAGS, FOR_CODEC, BJVM_ENCODE_PROTO_NAMES, 0,
      "encode: field names as in the .proto file"},
     {"enums-as-ints", 0, NULL, OPTION_FLAGS, FOR_CODEC, BJVM_ENCODE_ENUMS_AS_INTS, 0,
@@ -138,12 +167,36 @@ static bool set_number(const bjvmi_options *options, uint32_t *place, uint32_t m
   return false;
 }
 
+static bool set_emit(bjvmi_options *options, const char *value) {
+  static const char *const forms[] = {"blob", "c", "asm"};
+  for (int i = 0; i < 3; i++) {
+    if (strcmp(value, forms[i]) != 0) continue;
+    options->emit = (bjvmi_emit)i;
+    return true;
+  }
+  return usage_error(options, "--emit takes blob, c or asm, not", value, NULL);
+}
+
+static bool set_abi(bjvmi_options *options, const char *value) {
+  options->abi = strcmp(value, "32") == 0 ? 32 : strcmp(value, "64") == 0 ? 64 : 0;
+  return options->abi ? true : usage_error(options, "--abi takes 32 or 64, not", value, NULL);
+}
+
 static bool apply(bjvmi_options *options, const option *o, const char *value) {
   options->encode_flags |= o->encode_flags;
   options->decode_flags |= o->decode_flags;
   switch (o->id) {
     case OPTION_HELP: options->help = true; break;
     case OPTION_DESCRIPTOR_SET: return set_once(options, &options->descriptor_set, value, o);
+    case OPTION_PLAN: return set_once(options, &options->plan, value, o);
+    case OPTION_IMPORT: options->imports[options->import_count++] = value; break;
+    case OPTION_EMIT: return set_emit(options, value);
+    case OPTION_HEADER: return set_once(options, &options->header, value, o);
+    case OPTION_SYMBOL: return set_once(options, &options->symbol, value, o);
+    case OPTION_DEPFILE: return set_once(options, &options->depfile, value, o);
+    case OPTION_ABI: return set_abi(options, value);
+    case OPTION_MINI: options->mini = true; break;
+    case OPTION_STREAM: options->stream = true; break;
     case OPTION_TYPE: options->types[options->type_count++] = value; break;
     case OPTION_OUTPUT: return set_once(options, &options->output, value, o);
     case OPTION_EXTENSIONS: options->extensions = true; break;
@@ -199,7 +252,8 @@ bool bjvmi_options_parse(bjvmi_options *options, const bjvmi_command *command, i
   options->command = command->name;
   options->types = (const char **)calloc((size_t)argc + 1, sizeof(char *));
   options->files = (const char **)calloc((size_t)argc + 1, sizeof(char *));
-  if (!options->types || !options->files) {
+  options->imports = (const char **)calloc((size_t)argc + 1, sizeof(char *));
+  if (!options->types || !options->files || !options->imports) {
     bjvmi_report("planc", "out of memory");
     return false;
   }

@@ -264,10 +264,8 @@ static void compile_type(bjvmi_compiler *c, uint32_t index) {
   const upb_MessageDef *def = bjvmi_type_at(c, index)->def;
   bjvmi_message record = bjvmi_type_at(c, index)->record;
   c->subject = upb_MessageDef_FullName(def);
-  uint32_t raw = bjvmi_names_raw(c, c->subject);
+  if (!(record.flags & BJVMI_MESSAGE_ENTRY)) record.name = bjvmi_names_full(c, c->subject);
   if (c->status != BJVM_OK) return;
-  record.name = bjvmi_raw_at(c, raw)->offset;
-  record.name_size = (uint16_t)bjvmi_raw_at(c, raw)->size;
   if (!(record.flags & BJVMI_MESSAGE_EXTERNAL)) compile_words(c, def, &record);
   if (record.flags & BJVMI_MESSAGE_EXTENDABLE && c->flags & BJVM_COMPILE_EXTENSIONS) note_extensions(c, def);
   /* Only now: the list may have moved while the type was compiled. */

@@ -1,12 +1,15 @@
 /* Binding: matches the words of an image with the mini tables of the running program.
  *
- * Neighbours: image.c has loaded and verified the words; both VMs run what comes out of here. The invariant: a bound
- * word's kind, form, offset and presence agree with the live mini table, so the VMs need no check of their own. A bound
- * plan never changes; slots and variants beside it are filled once, by an atomic publish.
+ * Neighbours: image.c has loaded and verified the words, table_check.c looks at the tables; both VMs run what comes out of here. The
+ * invariant: a bound word's kind, form, offset and presence agree with the live mini table, so the VMs need no check of their own.
+ * Words that say so already in the file (prebound ones on the machine they were made for, and those of map entries and
+ * extensions, which have no place) are used there; others are copied. A bound plan never changes; slots and variants
+ * beside it are filled once, by an atomic publish.
  */
-#include "bjvm/plan.h"
+#include "bind.h"
 
-#include "plan.h"
+#include "bjvm/plan.h"
+#include "image.h"
 #include "text.h"
 #include "upb_layout.h"
 
@@ -54,9 +57,10 @@ size_t bjvmi_kind_size(bjvmi_kind kind) {
 static bool mode_fits(const bjvmi_word *w, const upb_MiniTableField *f) {
   bjvmi_kind kind = BJVMI_OP_KIND(w->op);
   bjvmi_form form = BJVMI_OP_FORM(w->op);
-  if (kind == BJVMI_KIND_MAP) return upb_MiniTableField_IsMap(f);
-  if (form == BJVMI_FORM_ARRAY) return upb_MiniTableField_IsArray(f);
-  return upb_MiniTableField_IsScalar(f) && bjvmi_upb_value_size(f) == bjvmi_kind_size(kind);
+  size_t size = bjvmi_upb_value_size(f);
+  if (kind == BJVMI_KIND_MAP) return upb_MiniTableField_IsMap(f) && size == sizeof(void *);
+  if (form == BJVMI_FORM_ARRAY) return upb_MiniTableField_IsArray(f) && size == sizeof(void *);
+  return upb_MiniTableField_IsScalar(f) && size == bjvmi_kind_size(kind);
 }
 
 static bool presence_fits(const bjvmi_word *w, const upb_MiniTableField *f) {
@@ -79,22 +83,11 @@ static bool bind_word(bjvmi_word *w, const upb_MiniTable *table) {
 
 /* -- One message --------------------------------------------------------------------------------------------------- */
 
-static bjvmi_table native_table(const bjvmi_table *t) {
-  bjvmi_table n = *t;
-  n.first_key = bjvmi_le32(t->first_key);
-  n.first_slot = bjvmi_le32(t->first_slot);
-  n.seed = bjvmi_le32(t->seed);
-  n.key_count = bjvmi_le16(t->key_count);
-  return n;
-}
-
-static bjvm_plan *plan_new(bjvmi_binding *b, const bjvmi_word *words, size_t count) {
-  bjvm_plan *p = (bjvm_plan *)upb_Arena_Malloc(b->arena, sizeof *p + count * sizeof *words);
+/* A plan with room for `copies` words behind it. */
+static bjvm_plan *plan_new(bjvmi_binding *b, size_t copies) {
+  bjvm_plan *p = (bjvm_plan *)upb_Arena_Malloc(b->arena, sizeof *p + copies * sizeof(bjvmi_word));
   if (!p) return NULL;
   memset(p, 0, sizeof *p);
-  bjvmi_word *copy = (bjvmi_word *)(p + 1);
-  for (size_t i = 0; i < count; i++) copy[i] = bjvmi_word_native(&words[i]);
-  p->words = copy;
   p->names = b->image->names;
   p->slots = b->slots;
   p->binding = b;
@@ -102,31 +95,83 @@ static bjvm_plan *plan_new(bjvmi_binding *b, const bjvmi_word *words, size_t cou
   return p;
 }
 
+/* Whether the `count` words and their END stand in the file as binding would make them. */
+static bool are_bound(const bjvmi_word *words, uint32_t count, const upb_MiniTable *table) {
+  for (uint32_t i = 0; i <= count; i++) {
+    bjvmi_word w = bjvmi_word_native(&words[i]);
+    if (i < count && !bind_word(&w, table)) return false;
+    if (memcmp(&w, &words[i], sizeof w) != 0) return false;
+  }
+  return true;
+}
+
+/* A plan with bound copies of the words. NULL: no memory, or *bad_field does not fit. */
+static bjvm_plan *copy_words(bjvmi_binding *b, const bjvmi_word *words, uint32_t count,
+                             const upb_MiniTable *table, bjvm_status *status, uint32_t *bad_field) {
+  *status = BJVM_OUT_OF_MEMORY;
+  bjvm_plan *p = plan_new(b, (size_t)count + 1);
+  if (!p) return NULL;
+  bjvmi_word *copy = (bjvmi_word *)(p + 1);
+  *status = BJVM_PLAN_MISMATCH;
+  for (uint32_t i = 0; i <= count; i++) {
+    copy[i] = bjvmi_word_native(&words[i]);
+    *bad_field = copy[i].number;
+    if (i < count && !bind_word(&copy[i], table)) return NULL;
+  }
+  p->words = copy;
+  return p;
+}
+
+/* A plan with bound words, in place or copied. */
+static bjvm_plan *bind_words(bjvmi_binding *b, const bjvmi_message *rec, const upb_MiniTable *table,
+                             bjvm_status *status, uint32_t *bad_field) {
+  const bjvmi_word *words = &b->image->words[bjvmi_le32(rec->first_word)];
+  uint32_t count = bjvmi_le16(rec->word_count);
+  bool entry = rec->flags & BJVMI_MESSAGE_ENTRY;
+  *status = BJVM_PLAN_MISMATCH;
+  if (!entry && !bjvmi_table_is_sound(table)) return NULL;
+  bool in_place = (entry || b->image->header->layout || b->in_place_only) && are_bound(words, count, table);
+  if (!in_place && b->in_place_only) return NULL;
+  if (!in_place) return copy_words(b, words, count, table, status, bad_field);
+  *status = BJVM_OUT_OF_MEMORY;
+  bjvm_plan *p = plan_new(b, 0);
+  if (p) p->words = words;
+  return p;
+}
+
 bjvm_plan *bjvmi_bind_message(bjvmi_binding *b, uint32_t message, const upb_MiniTable *table,
                               bjvm_status *status, uint32_t *bad_field) {
   const bjvmi_message *rec = &b->image->messages[message];
-  uint32_t count = bjvmi_le16(rec->word_count);
   *status = BJVM_PLAN_UNBOUND;
   *bad_field = 0;
   if (rec->flags & BJVMI_MESSAGE_EXTERNAL) return NULL;
-  *status = BJVM_OUT_OF_MEMORY;
-  bjvm_plan *p = plan_new(b, &b->image->words[bjvmi_le32(rec->first_word)], count + 1);
+  bjvm_plan *p = bind_words(b, rec, table, status, bad_field);
   if (!p) return NULL;
-  *status = BJVM_PLAN_MISMATCH;
-  bjvmi_word *w = (bjvmi_word *)(p + 1);
-  for (uint32_t i = 0; i < count; i++) {
-    *bad_field = w[i].number;
-    if (!bind_word(&w[i], table)) return NULL;
-  }
   p->table = table;
   p->record = rec;
-  p->word_count = (uint16_t)count;
+  p->word_count = bjvmi_le16(rec->word_count);
   p->required_count = bjvmi_le16(rec->required_count);
   p->kind = rec->kind;
   p->flags = rec->flags;
-  p->keys = native_table(&rec->keys);
+  p->keys = bjvmi_table_native(&rec->keys);
   *status = BJVM_OK;
   return p;
+}
+
+/* The two words of an extension have no place in a message; only the byte order can ask for a copy. */
+static bjvm_plan *extension_words(bjvmi_binding *b, const bjvmi_word *words) {
+  const bjvmi_word native[2] = {bjvmi_word_native(&words[0]), bjvmi_word_native(&words[1])};
+  bool in_place = memcmp(native, words, sizeof native) == 0;
+  bjvm_plan *p = plan_new(b, in_place ? 0 : 2);
+  if (!p) return NULL;
+  if (!in_place) memcpy(p + 1, native, sizeof native);
+  p->words = in_place ? words : (const bjvmi_word *)(p + 1);
+  return p;
+}
+
+static bool extension_fits(const bjvmi_word *w, const upb_MiniTableField *f) {
+  return w->number == upb_MiniTableField_Number(f) && upb_MiniTableField_IsExtension(f) &&
+         kind_fits(BJVMI_OP_KIND(w->op), upb_MiniTableField_Type(f)) && mode_fits(w, f);
 }
 
 bjvm_extension *bjvmi_bind_extension(bjvmi_binding *b, uint32_t extension,
@@ -135,14 +180,10 @@ bjvm_extension *bjvmi_bind_extension(bjvmi_binding *b, uint32_t extension,
   const upb_MiniTableField *f = upb_MiniTableExtension_ToField(table);
   *status = BJVM_OUT_OF_MEMORY;
   bjvm_extension *e = (bjvm_extension *)upb_Arena_Malloc(b->arena, sizeof *e);
-  bjvm_plan *p = plan_new(b, &b->image->words[bjvmi_le32(rec->first_word)], 2);
+  bjvm_plan *p = extension_words(b, &b->image->words[bjvmi_le32(rec->first_word)]);
   if (!e || !p) return NULL;
   *status = BJVM_PLAN_MISMATCH;
-  const bjvmi_word *w = p->words;
-  if (w->number != upb_MiniTableField_Number(f) ||
-      !kind_fits(BJVMI_OP_KIND(w->op), upb_MiniTableField_Type(f)) || !mode_fits(w, f)) {
-    return NULL;
-  }
+  if (!extension_fits(p->words, f)) return NULL;
   p->extension = table;
   p->word_count = 1;
   p->kind = BJVMI_KIND_MESSAGE;
@@ -167,8 +208,7 @@ static bool has_sub_message(const bjvmi_word *w) {
 static const upb_MiniTable *sub_table(const bjvm_plan *plan, const bjvmi_word *w) {
   if (plan->extension) return upb_MiniTableExtension_GetSubMessage(plan->extension);
   const upb_MiniTableField *f = upb_MiniTable_FindFieldByNumber(plan->table, w->number);
-  if (!f) return NULL;
-  return upb_MiniTableField_IsMap(f) ? upb_MiniTable_MapEntrySubMessage(f) : upb_MiniTable_SubMessage(f);
+  return f ? upb_MiniTable_SubMessage(f) : NULL;
 }
 
 const bjvm_plan *bjvmi_slot_publish(bjvmi_slot *slot, const bjvm_plan *plan) {
@@ -229,6 +269,24 @@ static bool bind_closure(bjvmi_binding *b, uint32_t root, const upb_MiniTable *t
   return true;
 }
 
+bool bjvmi_bind_all(bjvmi_binding *b, const upb_MiniTable *const *tables, bjvm_status *status,
+                    uint32_t *bad) {
+  const uint32_t count = b->image->message_count;
+  uint32_t queued = 0;
+  *status = BJVM_OUT_OF_MEMORY;
+  uint16_t *queue = (uint16_t *)upb_Arena_Malloc(b->arena, count * sizeof *queue);
+  if (!queue) return false;
+  for (uint32_t i = 0; i < count; i++) {
+    if (!tables[i] || b->image->messages[i].flags & BJVMI_MESSAGE_ENTRY) continue;
+    b->slots[i].plan = bjvmi_bind_message(b, i, tables[i], status, bad);
+    if (!b->slots[i].plan) return false;
+    queue[queued++] = (uint16_t)i;
+  }
+  for (uint32_t i = 0; i < queued; i++)
+    if (!bind_children(b->slots[queue[i]].plan, queue, &queued, status, bad)) return false;
+  return true;
+}
+
 bjvmi_binding *bjvmi_binding_new(const bjvm_image *image, upb_Arena *arena) {
   size_t slots = image->message_count * sizeof(bjvmi_slot);
   bjvmi_binding *b = (bjvmi_binding *)upb_Arena_Malloc(arena, sizeof *b + slots);
@@ -239,17 +297,6 @@ bjvmi_binding *bjvmi_binding_new(const bjvm_image *image, upb_Arena *arena) {
   b->kernels = bjvmi_kernels_best();
   b->arena = arena;
   return b;
-}
-
-static int find_message(const bjvm_image *image, const char *name) {
-  if (!name) return image->root_count ? (int)bjvmi_le32(image->roots[0]) : -1;
-  size_t size = strlen(name);
-  for (uint32_t i = 0; i < image->message_count; i++) {
-    const bjvmi_message *m = &image->messages[i];
-    if (m->flags & BJVMI_MESSAGE_ENTRY || bjvmi_le16(m->name_size) != size) continue;
-    if (memcmp(image->names + bjvmi_le32(m->name), name, size) == 0) return (int)i;
-  }
-  return -1;
 }
 
 static bjvm_status bind_failed(bjvm_status status, uint32_t field, bjvm_error *error) {
@@ -266,19 +313,37 @@ static bjvm_status bind_failed(bjvm_status status, uint32_t field, bjvm_error *e
   return status;
 }
 
-bjvm_status bjvm_image_bind(const bjvm_image *image, const char *full_name, const upb_MiniTable *table,
-                            upb_Arena *arena, const bjvm_plan **plan, bjvm_error *error) {
+static bjvm_status bind_image(const bjvm_image *image, const char *full_name, const upb_MiniTable *table,
+                              upb_Arena *arena, bool in_place_only, const bjvm_plan **plan,
+                              bjvm_error *error) {
   bjvm_status status = BJVM_OK;
   uint32_t bad = 0;
   if (!image || !table || !arena || !plan) return bind_failed(BJVM_BAD_ARGUMENT, 0, error);
   *plan = NULL;
-  int root = find_message(image, full_name);
+  int root = bjvmi_image_find_message(image, full_name);
   if (root < 0) return bind_failed(BJVM_PLAN_UNBOUND, 0, error);
   bjvmi_binding *b = bjvmi_binding_new(image, arena);
   if (!b) return bind_failed(BJVM_OUT_OF_MEMORY, 0, error);
-  if (!bind_closure(b, (uint32_t)root, table, &status, &bad)) return bind_failed(status, bad, error);
+  b->in_place_only = in_place_only;
+  if (!bind_closure(b, (uint32_t)root, table, &status, &bad)) {
+    bind_failed(status, bad, error);
+    if (in_place_only && status == BJVM_PLAN_MISMATCH)
+      bjvmi_image_report(error, status, 0, NULL, 0, "the words in the file are not those this machine needs");
+    return status;
+  }
   *plan = b->slots[root].plan;
   return BJVM_OK;
+}
+
+bjvm_status bjvm_image_bind(const bjvm_image *image, const char *full_name, const upb_MiniTable *table,
+                            upb_Arena *arena, const bjvm_plan **plan, bjvm_error *error) {
+  return bind_image(image, full_name, table, arena, false, plan, error);
+}
+
+bjvm_status bjvm_image_bind_in_place(const bjvm_image *image, const char *full_name,
+                                     const upb_MiniTable *table, upb_Arena *arena, const bjvm_plan **plan,
+                                     bjvm_error *error) {
+  return bind_image(image, full_name, table, arena, true, plan, error);
 }
 
 /* -- Variants: words rewritten for a set of encode options --------------------------------------------------------- */
@@ -287,7 +352,7 @@ static void word_for_names(bjvmi_word *w, const char *names, uint32_t flags) {
   if (!w->name) return;
   uint32_t bits = bjvmi_name_flags(names, w->name);
   if ((flags & BJVM_ENCODE_PROTO_NAMES) && (bits & BJVMI_NAME_ALT)) {
-    w->name += bjvmi_name_length(names, w->name) + BJVMI_NAME_HEADER;
+    w->name = bjvmi_name_alt(names, w->name);
     uint32_t len = bjvmi_name_length(names, w->name);
     w->name_len = (uint8_t)(len <= UINT8_MAX ? len : 0);
     bits = bjvmi_name_flags(names, w->name);
@@ -360,6 +425,8 @@ const char *bjvm_plan_name(const bjvm_plan *plan, size_t *size) {
 }
 
 const upb_MiniTable *bjvm_plan_table(const bjvm_plan *plan) { return plan->table; }
+
+bool bjvm_plan_in_place(const bjvm_plan *plan) { return plan->words != (const bjvmi_word *)(plan + 1); }
 
 const char *bjvm_plan_kernels(const bjvm_plan *plan) { return plan->kernels->name; }
 

@@ -100,7 +100,22 @@ static void put_table(listing *l, const bjvmi_table *t) {
   }
 }
 
-/* The name of the message, entry or enum that `w` refers to. */
+static void put_sub(listing *l, const bjvmi_word *w);
+
+/* "entry 3, string to message -> acme.Order" */
+static void put_entry(listing *l, uint32_t index) {
+  const bjvmi_message m = bjvmi_message_native(&l->image->messages[index]);
+  const bjvmi_word value = bjvmi_word_native(&l->image->words[m.first_word + 1]);
+  put(l, "entry ");
+  put_number(l, index, 0);
+  put(l, ", ");
+  put(l, mnemonics[BJVMI_OP_KIND(l->image->words[m.first_word].op)]);
+  put(l, " to ");
+  put(l, mnemonics[BJVMI_OP_KIND(value.op)]);
+  put_sub(l, &value); /* no entry has a map for its value */
+}
+
+/* The message, entry or enum that `w` refers to. */
 static void put_sub(listing *l, const bjvmi_word *w) {
   const bjvm_image *image = l->image;
   switch ((bjvmi_shape)bjvmi_shapes[BJVMI_OP_KIND(w->op)]) {
@@ -110,8 +125,11 @@ static void put_sub(listing *l, const bjvmi_word *w) {
       put(l, " -> ");
       put_pool(l, bjvmi_le32(image->enums[w->sub].name), bjvmi_le16(image->enums[w->sub].name_size));
       return;
-    case BJVMI_SHAPE_MESSAGE:
     case BJVMI_SHAPE_MAP:
+      put(l, " -> ");
+      put_entry(l, w->sub);
+      return;
+    case BJVMI_SHAPE_MESSAGE:
       put(l, " -> ");
       put_pool(l, bjvmi_le32(image->messages[w->sub].name), bjvmi_le16(image->messages[w->sub].name_size));
       return;
@@ -125,7 +143,7 @@ static void put_field_name(listing *l, uint32_t name) {
   put(l, "  ");
   put_pool(l, name + 1, length - 2);
   if (bjvmi_name_flags(names, name) & BJVMI_NAME_ALT) {
-    uint32_t alt = name + length + BJVMI_NAME_HEADER;
+    uint32_t alt = bjvmi_name_alt(names, name);
     put(l, " or ");
     put_pool(l, alt + 1, bjvmi_name_length(names, alt) - 2);
   }
@@ -165,7 +183,7 @@ static void put_message(listing *l, uint32_t index) {
   const bjvmi_message m = bjvmi_message_native(&l->image->messages[index]);
   put(l, "\nmessage ");
   put_number(l, index, 0);
-  put(l, " ");
+  if (m.name_size) put(l, " ");
   put_pool(l, m.name, m.name_size);
   put(l, ": ");
   put(l, m.flags & BJVMI_MESSAGE_ENTRY ? "entry" : mnemonics[m.kind]);
@@ -239,7 +257,8 @@ static void put_header(listing *l) {
   put(l, ", schema ");
   put_hex(l, bjvmi_le64(h->schema));
   if (layout) {
-    put(l, ", prebound for layout ");
+    put(l, bjvmi_le32(h->flags) & BJVMI_HEADER_32BIT ? ", prebound for 32 bits, layout "
+                                                     : ", prebound for 64 bits, layout ");
     put_hex(l, layout);
   } else {
     put(l, ", portable");
@@ -289,6 +308,7 @@ static void put_sizes(listing *l) {
   put_section(l, BJVMI_SECTION_EXTENSIONS, image->extension_count);
   put_section(l, BJVMI_SECTION_ROOTS, image->root_count);
   put_section(l, BJVMI_SECTION_NAMES, image->names_size);
+  if (image->mini_size) put_section(l, BJVMI_SECTION_MINI, image->mini_size);
 
   uint32_t fields = count_fields(image);
   put_count(l, fields, "field");

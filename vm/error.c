@@ -68,8 +68,8 @@ static size_t token_size(const char *p, size_t size) {
     while (n < size && p[n] != '"' && (uint8_t)p[n] >= ' ') n += p[n] == '\\' && n + 1 < size ? 2 : 1;
     return n < size && p[n] == '"' ? n + 1 : n < size ? n : size;
   }
-  if (strchr("{}[],:", *p) || (uint8_t)*p < ' ') return 1;
-  while (n < size && (uint8_t)p[n] > ' ' && !strchr("{}[],:\"", p[n])) n++;
+  if (memchr("{}[],:", *p, 6) || (uint8_t)*p < ' ') return 1;
+  while (n < size && (uint8_t)p[n] > ' ' && !memchr("{}[],:\"", p[n], 7)) n++;
   return n;
 }
 

@@ -19,12 +19,13 @@ const bjvmi_section_format bjvmi_section_formats[BJVMI_SECTION_COUNT] = {
     [BJVMI_SECTION_MESSAGES] = {"messages", sizeof(bjvmi_message), 4},
     [BJVMI_SECTION_WORDS] = {"words", sizeof(bjvmi_word), 4},
     [BJVMI_SECTION_KEYS] = {"keys", sizeof(bjvmi_key), 4},
-    [BJVMI_SECTION_SLOTS] = {"slots", sizeof(uint16_t), 2},
+    [BJVMI_SECTION_SLOTS] = {"slots", 1, 2},
     [BJVMI_SECTION_ENUMS] = {"enums", sizeof(bjvmi_enum), 4},
     [BJVMI_SECTION_VALUES] = {"values", sizeof(bjvmi_value), 4},
     [BJVMI_SECTION_EXTENSIONS] = {"extensions", sizeof(bjvmi_extension), 4},
     [BJVMI_SECTION_ROOTS] = {"roots", sizeof(uint32_t), 4},
     [BJVMI_SECTION_NAMES] = {"names", 1, 1},
+    [BJVMI_SECTION_MINI] = {"mini", 1, 1},
 };
 
 void bjvmi_image_report(bjvm_error *error, bjvm_status code, size_t offset, const char *what, uint32_t index,
@@ -47,6 +48,10 @@ void bjvmi_image_report(bjvm_error *error, bjvm_status code, size_t offset, cons
 
 /* -- Loading ---------------------------------------------------------------------------------------------- */
 
+/* The versions that are read, for people. */
+#define READS "1.0 to 1.1"
+_Static_assert(BJVMI_FORMAT_MAJOR == 1 && BJVMI_FORMAT_MINOR == 1, "READS says so");
+
 /* Where the sections were found. */
 typedef struct layout {
   uint32_t offset[BJVMI_SECTION_COUNT];
@@ -62,6 +67,15 @@ static bjvm_status corrupt(bjvm_error *error, size_t offset, const char *text) {
   return fail(error, BJVM_PLAN_CORRUPT, offset, text);
 }
 
+/* What is wrong with the flags, which tell of a layout and nothing else; NULL: nothing. */
+static const char *layout_fault(const bjvmi_header *h) {
+  uint32_t flags = bjvmi_le32(h->flags);
+  if (flags == 0) return h->layout ? "the header has a layout but not its flag" : NULL;
+  if (bjvmi_le16(h->minor) == BJVMI_FORMAT_MINOR_PLAIN) return "the header has flags its version lacks";
+  if (flags != BJVMI_HEADER_32BIT && flags != BJVMI_HEADER_64BIT) return "the header has unknown flags";
+  return h->layout ? NULL : "the header has a layout's flag but no layout";
+}
+
 static bjvm_status check_header(const char *data, size_t size, bjvm_error *error) {
   if (size < 4 || memcmp(data, BJVMI_MAGIC, 4) != 0)
     return fail(error, BJVM_PLAN_MAGIC, 0, "the file does not begin with BJVM");
@@ -70,12 +84,13 @@ static bjvm_status check_header(const char *data, size_t size, bjvm_error *error
   const bjvmi_header *h = (const bjvmi_header *)(const void *)data;
   if (bjvmi_le16(h->major) != BJVMI_FORMAT_MAJOR)
     return fail(error, BJVM_PLAN_VERSION, offsetof(bjvmi_header, major),
-                "the format has another major version");
-  /* A minor version adds what this verifier does not know, and it lets nothing pass that it does not know. */
+                "the plan has another major version of the format; this library reads " READS);
+  /* An older minor version has less in it. A newer one adds what this verifier does not know and will not let pass. */
   if (bjvmi_le16(h->minor) > BJVMI_FORMAT_MINOR)
     return fail(error, BJVM_PLAN_VERSION, offsetof(bjvmi_header, minor),
-                "the format is newer than this library");
-  if (h->flags) return corrupt(error, offsetof(bjvmi_header, flags), "the header has unknown flags");
+                "the plan's format is newer than this library, which reads " READS);
+  const char *fault = layout_fault(h);
+  if (fault) return corrupt(error, offsetof(bjvmi_header, flags), fault);
   if (bjvmi_le32(h->total_size) != size)
     return corrupt(error, offsetof(bjvmi_header, total_size), "the header tells another file size");
   for (size_t i = 0; i < sizeof h->reserved / sizeof h->reserved[0]; i++)
@@ -113,12 +128,15 @@ static bjvm_status check_sections(const char *data, size_t size, layout *l, bjvm
   size_t end = BJVMI_HEADER_SIZE + count * sizeof *table;
   if (end > size) return corrupt(error, size, "the file ends inside its section table");
 
+  /* Mini descriptors came with 1.1. */
+  uint32_t section_limit =
+      bjvmi_le16(h->minor) == BJVMI_FORMAT_MINOR_PLAIN ? BJVMI_SECTION_MINI : BJVMI_SECTION_COUNT;
   uint32_t next_kind = 0;
   for (uint32_t i = 0; i < count; i++) {
     bjvmi_section_entry s = {bjvmi_le32(table[i].kind), bjvmi_le32(table[i].offset),
                              bjvmi_le32(table[i].size)};
     size_t place = (size_t)((const char *)&table[i] - data);
-    if (s.kind >= BJVMI_SECTION_COUNT) return corrupt(error, place, "the section's kind is unknown");
+    if (s.kind >= section_limit) return corrupt(error, place, "the section's kind is unknown");
     if (s.kind < next_kind) return corrupt(error, place, "the sections are not in order");
     const char *fault = section_fault(&s, end, size);
     if (fault) return corrupt(error, place, fault);
@@ -148,6 +166,7 @@ static bjvm_image open_sections(const char *data, const layout *l) {
   OPEN(BJVMI_SECTION_EXTENSIONS, extensions, extension_count);
   OPEN(BJVMI_SECTION_ROOTS, roots, root_count);
   OPEN(BJVMI_SECTION_NAMES, names, names_size);
+  OPEN(BJVMI_SECTION_MINI, mini, mini_size);
 #undef OPEN
   return image;
 }
@@ -188,16 +207,31 @@ const char *bjvm_image_root_name(const bjvm_image *image, size_t index, size_t *
   return image->names + bjvmi_le32(m->name);
 }
 
+int bjvmi_image_find_name(const bjvm_image *image, const char *name, size_t size) {
+  for (uint32_t i = 0; i < image->message_count; i++) {
+    const bjvmi_message *m = &image->messages[i];
+    if (m->flags & BJVMI_MESSAGE_ENTRY || bjvmi_le16(m->name_size) != size) continue;
+    if (memcmp(image->names + bjvmi_le32(m->name), name, size) == 0) return (int)i;
+  }
+  return -1;
+}
+
+int bjvmi_image_find_message(const bjvm_image *image, const char *name) {
+  if (name) return bjvmi_image_find_name(image, name, strlen(name));
+  return image->root_count ? (int)bjvmi_le32(image->roots[0]) : -1;
+}
+
 /* -- Names to indexes ------------------------------------------------------------------------------------- */
 
 int bjvmi_table_find(const bjvm_image *image, const bjvmi_table *table, const char *name, size_t size) {
   if (table->key_count == 0) return -1;
   const bjvmi_key *keys = image->keys + table->first_key;
-  const uint16_t *slots = image->slots + table->first_slot;
+  const uint8_t *slots = image->slots + table->first_slot;
+  bool wide = table->key_count > BJVMI_KEYS_NARROW;
   uint32_t mask = (1u << table->slots_log2) - 1;
   uint32_t at = bjvmi_key_hash(table->seed, name, size);
   for (uint32_t last = at + table->max_probe;; at++) {
-    uint32_t slot = bjvmi_le16(slots[at & mask]);
+    uint32_t slot = bjvmi_slot_at(slots, wide, at & mask);
     if (slot == 0) return -1;
     const bjvmi_key *key = &keys[slot - 1];
     if (bjvmi_le16(key->size) == size && bjvmi_short_equal(image->names + bjvmi_le32(key->name), name, size))

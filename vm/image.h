@@ -53,6 +53,14 @@ static inline bjvmi_extension bjvmi_extension_native(const bjvmi_extension *x) {
                            bjvmi_le32(x->name)};
 }
 
+/* Slot `at` of a table: 1 + index of a key, or 0. */
+static inline uint32_t bjvmi_slot_at(const uint8_t *slots, bool wide, uint32_t at) {
+  uint16_t v;
+  if (!wide) return slots[at];
+  memcpy(&v, slots + 2 * (size_t)at, 2);
+  return bjvmi_le16(v);
+}
+
 /* The shape of each kind, from ops.def. */
 extern const uint8_t bjvmi_shapes[BJVMI_KIND_COUNT];
 

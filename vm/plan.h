@@ -19,12 +19,13 @@ struct bjvm_image {
   const bjvmi_message *messages;
   const bjvmi_word *words;
   const bjvmi_key *keys;
-  const uint16_t *slots;
+  const uint8_t *slots;
   const bjvmi_enum *enums;
   const bjvmi_value *values;
   const bjvmi_extension *extensions;
   const uint32_t *roots;
   const char *names;
+  const uint8_t *mini;
   uint32_t message_count;
   uint32_t word_count;
   uint32_t key_count;
@@ -34,6 +35,7 @@ struct bjvm_image {
   uint32_t extension_count;
   uint32_t root_count;
   uint32_t names_size;
+  uint32_t mini_size; /* 0: the file has no mini descriptors */
 };
 
 /* Encode options that are compiled into the words: BJVM_ENCODE_* flags of which each set has its own bound words. */
@@ -58,6 +60,7 @@ typedef struct bjvmi_binding {
   bjvmi_slot *slots; /* one per message record */
   const bjvmi_kernels *kernels;
   upb_Arena *arena;
+  bool in_place_only; /* a word that had to be copied is a mismatch */
   /* Fills slots[message] when it is met first, or returns NULL (a status in *status); called without any lock. NULL: everything is
    * bound eagerly. `table` is the mini table of that message. */
   const bjvm_plan *(*link)(struct bjvmi_binding *binding, uint32_t message, const upb_MiniTable *table,
@@ -69,7 +72,7 @@ typedef struct bjvmi_binding {
 } bjvmi_binding;
 
 struct bjvm_plan {
-  const bjvmi_word *words; /* bound, native byte order, sorted by number, END last */
+  const bjvmi_word *words; /* bound, native byte order, sorted by number, END last; in the file or copied */
   const char *names;
   const bjvmi_slot *slots;
   const upb_MiniTable *table;
@@ -91,6 +94,10 @@ struct bjvm_extension {
   const char *name; /* full name */
   size_t name_size;
 };
+
+/* The index of the message record `full_name` that is no map entry (NULL: the first root), or -1. */
+int bjvmi_image_find_message(const bjvm_image *image, const char *full_name);
+int bjvmi_image_find_name(const bjvm_image *image, const char *full_name, size_t size);
 
 /* Checks every byte of a loaded image; BJVM_OK or the code with error->offset = the first fault. */
 bjvm_status bjvmi_verify(const bjvm_image *image, size_t size, bjvm_error *error);

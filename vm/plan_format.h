@@ -44,8 +44,8 @@ enum {
   BJVMI_HEADER_SIZE = 64,
   BJVMI_CHECKSUM_FROM = 24, /* the checksum covers the bytes from here to the end of the file */
   BJVMI_PLAN_ALIGN = 8,     /* a file must be aligned so in memory */
-  BJVMI_NAME_PAD = 32, /* zero bytes after the last name: wide copies and compares stay inside the pool */
-  BJVMI_NAME_HEADER = 2,      /* bytes in front of a name */
+  BJVMI_NAME_PAD = 32,   /* zero bytes after the last name: wide copies and compares stay inside the pool */
+  BJVMI_NAME_HEADER = 2, /* bytes in front of a name */
   BJVMI_NAME_LONG_HEADER = 4, /* of a name of more than BJVMI_NAME_SHORT_MAX bytes */
   BJVMI_NAME_SHORT_MAX = 255,
   BJVMI_NAME_MAX = 65000, /* longest encoded name: its length has 16 bits */
@@ -100,10 +100,10 @@ typedef struct bjvmi_word {
 
 /* Flags in a name's header. */
 enum {
-  BJVMI_NAME_ALT = 1,     /* the .proto name differs and follows */
-  BJVMI_NAME_SPECIAL = 2, /* non-ASCII or one of < > &: printed otherwise under `ascii` or `html_safe` */
-  BJVMI_NAME_ESCAPED = 4, /* the encoded form has backslashes: it is not the raw name */
-  BJVMI_NAME_LONG = 8,    /* the length stands in the two bytes before */
+  BJVMI_NAME_ALT = 1,       /* the .proto name differs and follows */
+  BJVMI_NAME_SPECIAL = 2,   /* non-ASCII or one of < > &: printed otherwise under `ascii` or `html_safe` */
+  BJVMI_NAME_ESCAPED = 4,   /* the encoded form has backslashes: it is not the raw name */
+  BJVMI_NAME_LONG = 8,      /* the length stands in the two bytes before */
   BJVMI_NAME_ALT_LONG = 16, /* the same of the .proto name */
 };
 

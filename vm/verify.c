@@ -1,6 +1,6 @@
 /* The verifier: decides once whether what stands in the sections of a plan file may be trusted.
  *
- * image.c has checked the frame; verify_names.c, verify_words.c and verify_tables.c check what this file leads them to. First all
+ * image.c has checked the frame; verify_names.c, verify_words.c, verify_tables.c and verify_mini.c check what this file leads them to. First all
  * message records are checked by themselves, so that words may then look at the record they refer to. Kept: when
  * bjvmi_verify returns BJVM_OK, no index, offset or length in the file leads outside its section, every look-up ends, and every
  * name that is printed is a piece of valid JSON. Nothing is written, nothing allocated; time is linear in the file.
@@ -40,8 +40,10 @@ static bool check_message_kind(const bjvmi_check *c, const bjvmi_message *at, co
 static bool check_message(bjvmi_check *c, bjvmi_cursor *words, bjvmi_table_cursors *tables,
                           const bjvmi_message *at) {
   const bjvmi_message m = bjvmi_message_native(at);
-  if (!bjvmi_check_full_name(c, &at->name, m.name, m.name_size) || !check_message_kind(c, at, &m))
-    return false;
+  bool entry = m.flags & BJVMI_MESSAGE_ENTRY;
+  if (entry && (m.name || m.name_size)) return bjvmi_check_fail(c, &at->name, "a map entry with a name");
+  if (!entry && !bjvmi_check_full_name(c, &at->name, m.name, m.name_size)) return false;
+  if (!check_message_kind(c, at, &m)) return false;
   if (m.required_count > m.word_count)
     return bjvmi_check_fail(c, &at->required_count, "more required fields than fields");
   if (!(m.flags & BJVMI_MESSAGE_EXTERNAL) &&
@@ -105,6 +107,6 @@ bjvm_status bjvmi_verify(const bjvm_image *image, size_t size, bjvm_error *error
       .budget = (uint64_t)size * BJVMI_VERIFY_NAME_FACTOR + BJVMI_VERIFY_NAME_FLOOR,
   };
   bool sound = bjvmi_check_pool(&c) && bjvmi_check_enums(&c) && check_messages(&c) && check_extensions(&c) &&
-               check_roots(&c);
+               check_roots(&c) && bjvmi_check_mini(&c);
   return sound ? BJVM_OK : BJVM_PLAN_CORRUPT;
 }

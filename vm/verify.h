@@ -62,6 +62,9 @@ bool bjvmi_check_table(bjvmi_check *c, bjvmi_table_cursors *cursors, const bjvmi
                        uint32_t owned);
 bool bjvmi_check_enums(bjvmi_check *c);
 
+/* verify_mini.c */
+bool bjvmi_check_mini(bjvmi_check *c);
+
 /* Takes [first, first + count) of a section with `total` elements: inside it, behind what was taken before. */
 static inline bool bjvmi_cursor_take(bjvmi_cursor *cursor, uint64_t first, uint64_t count, uint64_t total) {
   if (first < cursor->next || first + count > total) return false;

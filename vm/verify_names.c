@@ -64,7 +64,7 @@ static int hex_digit(char b) {
 /* The length of the escape at `p`, or 0. Surrogates have no place here: names are written in UTF-8. */
 static uint32_t escape_length(const char *p, const char *end) {
   if (end - p < 2) return 0;
-  if (p[1] && strchr("\"\\/bfnrt", p[1])) return 2;
+  if (memchr("\"\\/bfnrt", p[1], 8)) return 2;
   if (p[1] != 'u' || end - p < 6) return 0;
   int point = 0;
   for (int i = 2; i < 6; i++) {
@@ -101,48 +101,64 @@ static bool check_inside(const bjvmi_check *c, const char *p, const char *end, u
   return bad ? bjvmi_check_fail(c, bad, "the name is not valid UTF-8") : true;
 }
 
-/* The header in front of a name and the name; *length, *alt: from its header. */
+/* Whether the header in front of a name has the form its length asks for. */
+static bool check_name_header(const bjvmi_check *c, const char *p, uint32_t length, bool is_long) {
+  if (is_long && p[-2]) return bjvmi_check_fail(c, p - 2, "a short length beside the long one");
+  if (is_long != (length > BJVMI_NAME_SHORT_MAX))
+    return bjvmi_check_fail(c, p - 2, "the name's length has the wrong size");
+  if (length > BJVMI_NAME_MAX) return bjvmi_check_fail(c, p - BJVMI_NAME_LONG_HEADER, "the name is too long");
+  return true;
+}
+
+/* The header in front of a name and the name; *length, *flags: from its header. */
 static bool check_encoded(bjvmi_check *c, const void *at, uint64_t name, const quotes *q, uint32_t *length,
-                          bool *alt) {
+                          uint32_t *flags) {
   const char *names = c->image->names;
   uint32_t end = c->image->names_size - BJVMI_NAME_PAD;
-  if (name < BJVMI_NAME_HEADER || name > end)
+  if (name < BJVMI_NAME_LONG_HEADER || name > end)
     return bjvmi_check_fail(c, at, "the name lies outside the pool");
   *length = bjvmi_name_length(names, (uint32_t)name);
+  *flags = bjvmi_name_flags(names, (uint32_t)name);
   if (*length > end - name) return bjvmi_check_fail(c, at, "the name reaches beyond the pool");
   if (!bjvmi_check_charge(c, at, *length)) return false;
 
   const char *p = names + name;
   const char *close = p + *length - q->size;
-  if (*length > BJVMI_NAME_MAX) return bjvmi_check_fail(c, p - 4, "the name is too long");
+  if (!check_name_header(c, p, *length, *flags & BJVMI_NAME_LONG)) return false;
   if (*length < 2 * q->size || memcmp(p, q->open, q->size) != 0 || memcmp(close, q->close, q->size) != 0)
     return bjvmi_check_fail(c, p, "the name lacks its quotes");
 
   uint32_t expected;
   if (!check_inside(c, p + q->size, close, &expected)) return false;
-  uint32_t flags = bjvmi_name_flags(names, (uint32_t)name);
-  *alt = flags & BJVMI_NAME_ALT;
-  if ((flags & ~(uint32_t)BJVMI_NAME_ALT) != expected)
-    return bjvmi_check_fail(c, p - 2, "the flags of the name do not tell what it is");
+  const uint32_t form = BJVMI_NAME_LONG | BJVMI_NAME_ALT | BJVMI_NAME_ALT_LONG;
+  if ((*flags & ~form) != expected)
+    return bjvmi_check_fail(c, p - 1, "the flags of the name do not tell what it is");
   return true;
 }
 
 /* The encoded JSON name of a field and, behind it, its .proto name. `name_len` is 0 exactly for long names. */
 bool bjvmi_check_field_name(bjvmi_check *c, const void *at, uint32_t name, uint8_t name_len) {
-  uint32_t length, alt_length;
-  bool alt, again;
-  if (!check_encoded(c, at, name, &field_quotes, &length, &alt)) return false;
+  const char *names = c->image->names;
+  uint32_t length, alt_length, flags, alt_flags;
+  if (!check_encoded(c, at, name, &field_quotes, &length, &flags)) return false;
   if (name_len != (length > UINT8_MAX ? 0 : length))
     return bjvmi_check_fail(c, at, "the name's length differs from its header's");
-  if (!alt) return true;
-  uint64_t other = (uint64_t)name + length + BJVMI_NAME_HEADER;
-  if (!check_encoded(c, at, other, &field_quotes, &alt_length, &again)) return false;
-  return again ? bjvmi_check_fail(c, c->image->names + other - 2, "a third name for one field") : true;
+  bool alt_long = flags & BJVMI_NAME_ALT_LONG;
+  if (!(flags & BJVMI_NAME_ALT))
+    return alt_long ? bjvmi_check_fail(c, names + name - 1, "a second name that is not there is long") : true;
+  uint32_t other = bjvmi_name_alt(names, name);
+  if (!check_encoded(c, at, other, &field_quotes, &alt_length, &alt_flags)) return false;
+  if (alt_long != (alt_length > BJVMI_NAME_SHORT_MAX))
+    return bjvmi_check_fail(c, names + name - 1, "the second name's length has the wrong size");
+  return alt_flags & (BJVMI_NAME_ALT | BJVMI_NAME_ALT_LONG)
+             ? bjvmi_check_fail(c, names + other - 1, "a third name for one field")
+             : true;
 }
 
 bool bjvmi_check_value_name(bjvmi_check *c, const void *at, uint32_t name) {
-  uint32_t length;
-  bool alt;
-  if (!check_encoded(c, at, name, &value_quotes, &length, &alt)) return false;
-  return alt ? bjvmi_check_fail(c, c->image->names + name - 2, "a second name for an enum value") : true;
+  uint32_t length, flags;
+  if (!check_encoded(c, at, name, &value_quotes, &length, &flags)) return false;
+  return flags & (BJVMI_NAME_ALT | BJVMI_NAME_ALT_LONG)
+             ? bjvmi_check_fail(c, c->image->names + name - 1, "a second name for an enum value")
+             : true;
 }

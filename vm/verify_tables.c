@@ -9,10 +9,12 @@
 enum { SLOTS_LOG2_MAX = 17 }; /* 65535 keys, half full */
 
 static bool check_slots(const bjvmi_check *c, const bjvmi_table *t) {
-  const uint16_t *slots = c->image->slots + t->first_slot;
+  const uint8_t *slots = c->image->slots + t->first_slot;
+  bool wide = t->key_count > BJVMI_KEYS_NARROW;
   uint32_t count = 1u << t->slots_log2;
   for (uint32_t i = 0; i < count; i++)
-    if (bjvmi_le16(slots[i]) > t->key_count) return bjvmi_check_fail(c, &slots[i], "a slot leads to no key");
+    if (bjvmi_slot_at(slots, wide, i) > t->key_count)
+      return bjvmi_check_fail(c, slots + ((size_t)i << wide), "a slot leads to no key");
   return true;
 }
 
@@ -20,11 +22,12 @@ static bool check_slots(const bjvmi_check *c, const bjvmi_table *t) {
 static bool check_reach(bjvmi_check *c, const bjvmi_table *t, const bjvmi_key *k, const char *name,
                         uint32_t size) {
   const bjvmi_key *keys = c->image->keys + t->first_key;
-  const uint16_t *slots = c->image->slots + t->first_slot;
+  const uint8_t *slots = c->image->slots + t->first_slot;
+  bool wide = t->key_count > BJVMI_KEYS_NARROW;
   uint32_t mask = (1u << t->slots_log2) - 1;
   uint32_t hash = bjvmi_key_hash(t->seed, name, size);
   for (uint32_t probe = 0; probe <= t->max_probe; probe++) {
-    uint32_t slot = bjvmi_le16(slots[(hash + probe) & mask]);
+    uint32_t slot = bjvmi_slot_at(slots, wide, (hash + probe) & mask);
     if (slot == 0) break;
     const bjvmi_key *other = &keys[slot - 1];
     if (other == k) return true;
@@ -56,7 +59,11 @@ bool bjvmi_check_table(bjvmi_check *c, bjvmi_table_cursors *cursors, const bjvmi
     return bjvmi_check_fail(c, &file_table->slots_log2, "more slots than keys can need");
   if (t.key_count > 1u << t.slots_log2)
     return bjvmi_check_fail(c, &file_table->slots_log2, "fewer slots than keys");
-  if (!bjvmi_cursor_take(&cursors->slots, t.first_slot, 1u << t.slots_log2, image->slot_count))
+  bool wide = t.key_count > BJVMI_KEYS_NARROW;
+  if (wide && t.first_slot % 2)
+    return bjvmi_check_fail(c, &file_table->first_slot, "wide slots at an odd place");
+  if (!bjvmi_cursor_take(&cursors->slots, t.first_slot, (uint64_t)1 << t.slots_log2 << wide,
+                         image->slot_count))
     return bjvmi_check_fail(c, &file_table->first_slot,
                             "its slots lie outside their section or overlap others");
   if (!bjvmi_cursor_take(&cursors->keys, t.first_key, t.key_count, image->key_count))

@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import resource
+import shutil
 import stat
 import subprocess
 import sys
@@ -114,6 +115,16 @@ def options():
     expect("both from stdin", planc("decode", "--descriptor-set=-", "--type", "x"), 2, err=r".*both.*")
     expect("verify without file", planc("verify"), 2)
     expect("compile with file", planc("compile", "x.bjp"), 2)
+    expect("compile both", planc("compile", "x.proto", "--descriptor-set", SET, "--type", "x"), 2)
+    expect("dump of a plan with a type", planc("dump", "x.bjp", "--type", "x"), 2)
+    expect("--emit", planc("compile", "--emit=elf"), 2, err=r".*takes blob, c or asm.*")
+    expect("--abi", planc("compile", "--abi=16"), 2, err=r".*takes 32 or 64.*")
+    compile_x = ["compile", "--descriptor-set", SET, "--type", "cases.v3.Mini"]
+    expect("--header of a blob", planc(*compile_x, "--header", "x.h"), 2, err=r".*--header goes with.*")
+    expect("asm to stdout", planc(*compile_x, "--emit=asm"), 2, err=r".*use -o FILE.*")
+    expect("depfile of stdout", planc(*compile_x, "--depfile=x.d", "--emit=c"), 2, err=r".*--depfile needs.*")
+    expect("stream and pretty", planc(*base, "--stream", "--pretty"), 2, err=r".*does not go with --pretty.*")
+    expect("plan from stdin too", planc("encode", "--plan=-"), 2, err=r".*both.*")
     expect("dump of both", planc("dump", "--descriptor-set", SET, "--type", "cases.v3.T", "x.bjp"), 2)
     expect("equals and blank", planc("encode", f"--descriptor-set={SET}", "--type=cases.v3.T", data=b"\x08\x05"), 0,
            b'{"i32":5}\n')
@@ -415,8 +426,11 @@ def plans():
         check("the same bytes", Path(plan).read_bytes() == made.out)
         more = planc(*base, "--type=cases.v2.P2", "--extensions", "--stats")
         check("two types", more.code == 0 and len(more.out) > len(made.out), more)
-        check("--stats", re.search(r"^roots 2$", more.err, re.M) and f"bytes {len(more.out)}\n" in more.err, more)
-        check("--extensions", re.search(r"^extensions [1-9]", more.err, re.M), more)
+        check("--stats", re.search(r"^roots +2 +8 ", more.err, re.M)
+              and re.search(rf"^all +1 +{len(more.out)} +100.0% ", more.err, re.M), more)
+        total = sum(int(line.split()[2]) for line in more.err.splitlines()[1:12])
+        check("--stats adds up", total == len(more.out), more)
+        check("--extensions", re.search(r"^extensions +[1-9]", more.err, re.M), more)
         expect("compile an unknown type", planc(*base, "--type=cases.v3.Tx", "-o", plan), 1, err=r".*no message type.*")
         check("the old file stays", Path(plan).read_bytes() == made.out)
         expect("no type", planc("compile", "--descriptor-set", SET), 2)
@@ -473,7 +487,198 @@ def lint():
     expect("lint without set", planc("lint"), 2)
 
 
-for part in (usage, options, forms, depth, error_lines, reading, writing, sets, plans, lint):
+# -- Plans as input, streams, other forms of output ---------------------------------------------------------------
+
+
+def compile_to(path, *args, types=("cases.v3.T",)):
+    named = [word for kind in types for word in ("--type", kind)]
+    result = planc("compile", "--descriptor-set", SET, *named, *args, "-o", path)
+    check(f"compile {args}", result.code == 0 and result.err == "", result)
+    return path
+
+
+def plan_input():
+    with tempfile.TemporaryDirectory() as folder:
+        def at(name):
+            return os.path.join(folder, name)
+
+        own = compile_to(at("own.bjp"), "--mini-descriptors", types=("cases.v3.T", "cases.v3.Mini", "cases.v2.Holder"))
+        one = compile_to(at("one.bjp"), "--mini-descriptors")
+        bare = compile_to(at("bare.bjp"))
+        wire = b"\x08\x05\x18\x07"
+        expect("one root", planc("encode", "--plan", one, data=wire), 0, b'{"i32":5,"i64":"7"}\n')
+        expect("back", planc("decode", "--plan", one, data=b'{"i64":"7","i32":5}'), 0, wire)
+        expect("--type of several", planc("encode", "--plan", own, "--type=cases.v3.Mini"), 0, b"{}\n")
+        expect("several roots", planc("encode", "--plan", own), 1, err=r".*3 message types; name one with --type")
+        expect("a nested type", planc("encode", "--plan", own, "--type", "google.protobuf.Any"), 0, b"{}\n")
+        expect("near miss", planc("encode", "--plan", own, "--type", "cases.v3.Mink"), 1,
+               err=r".*no message type 'cases.v3.Mink' in the plan; did you mean 'cases.v3.Mini'\?")
+        expect("no mini descriptors", planc("encode", "--plan", bare), 1, err=r".*no mini descriptors.*")
+        expect("plan and set", planc("encode", "--plan", bare, "--descriptor-set", SET, data=wire), 0,
+               b'{"i32":5,"i64":"7"}\n')
+        for abi in ("32", "64"):
+            path = compile_to(at(f"abi{abi}.bjp"), f"--abi={abi}", "--mini-descriptors")
+            expect(f"abi {abi}", planc("encode", "--plan", path, "--use-proto-names", data=wire), 0,
+                   b'{"i32":5,"i64":"7"}\n')
+            listing = planc("dump", "--plan", path)
+            check(f"dump of abi {abi}", f"prebound for {abi} bits".encode() in listing.out, listing)
+        flags = ["--emit-defaults", "--use-proto-names", "--enums-as-ints", "--int64-as-numbers", "--ascii"]
+        by_set, by_plan = codec("encode", "cases.v3.T", *flags, data=wire), planc("encode", "--plan", one, *flags, data=wire)
+        check("options with a plan", by_set.code == by_plan.code == 0 and by_set.out == by_plan.out, by_plan)
+        # Any and extensions through the plan's own registry.
+        text = b'{"any":{"@type":"x.com/cases.v3.Mini","n":1}}\n'
+        wire = codec("decode", "cases.v2.Holder", data=text).out
+        expect("any of a plan", planc("decode", "--plan", own, "--type=cases.v2.Holder", data=text), 0, wire)
+        expect("any back", planc("encode", "--plan", own, "--type=cases.v2.Holder", data=wire), 0, text)
+        other = b'{"any":{"@type":"x.com/cases.v2.P2"}}'
+        expect("any of a type that is not there", planc("decode", "--plan", own, "--type=cases.v2.Holder", data=other), 1,
+               err=r"<stdin>:1:\d+: error: .*ANY_TYPE\)\n.*")
+        ext = compile_to(at("ext.bjp"), "--mini-descriptors", "--extensions", types=("cases.v2.P2",))
+        expect("extension in", planc("decode", "--plan", ext, data=b'{"[cases.v2.ext_num]":5}'), 0, b"\xa0\x06\x05")
+        for flags in ([], ["--enums-as-ints"]):
+            expect("extension out", planc("encode", "--plan", ext, *flags, data=b"\xa0\x06\x05"), 0,
+                   b'{"[cases.v2.ext_num]":5}\n')
+        bad = bytearray(Path(own).read_bytes())
+        bad[200] ^= 1
+        Path(at("bad.bjp")).write_bytes(bad)
+        expect("a damaged plan", planc("encode", "--plan", at("bad.bjp")), 1, err=r".*byte \d+, PLAN_CORRUPT\)")
+        bad = bytearray(Path(own).read_bytes())
+        bad[4] = 2
+        Path(at("bad.bjp")).write_bytes(bad)
+        expect("another major version", planc("verify", "--plan", at("bad.bjp")), 1,
+               err=r".*another major version of the format; this library reads 1\.0 to 1\.1 \(PLAN_VERSION\)")
+        expect("verify --plan", planc("verify", "--plan", own), 0)
+        again = compile_to(at("again.bjp"), "--mini-descriptors", types=("cases.v3.T", "cases.v3.Mini", "cases.v2.Holder"))
+        check("the same bytes with mini descriptors", Path(again).read_bytes() == Path(own).read_bytes())
+
+
+def frame(*messages):
+    return b"".join(bytes([len(m)]) + m for m in messages)
+
+
+def streams():
+    t = "cases.v3.T"
+    wire = frame(b"\x08\x01", b"", b"\x08\x03")
+    lines = b'{"i32":1}\n{}\n{"i32":3}\n'
+    expect("encode stream", codec("encode", t, "--stream", data=wire), 0, lines)
+    expect("decode stream", codec("decode", t, "--stream", data=lines), 0, wire)
+    expect("no end of the last line", codec("decode", t, "--stream", data=lines[:-1]), 0, wire)
+    expect("blank lines and CRLF", codec("decode", t, "--stream", data=b'\n \t\r\n{"i32":1}\r\n\n{}\r\n{"i32":3}\n\n'), 0, wire)
+    expect("empty streams", codec("encode", t, "--stream"), 0, b"")
+    expect("empty streams", codec("decode", t, "--stream"), 0, b"")
+    for n in (127, 128, 300, 70000, 3000000):
+        text = b'{"str":"' + b"x" * n + b'"}\n'
+        there = codec("decode", t, "--stream", data=text * 2)
+        back = codec("encode", t, "--stream", data=there.out)
+        check(f"messages of {n} bytes", there.code == 0 and back.out == text * 2, there)
+    many = codec("decode", t, "--stream", data=lines * 100000)
+    check("many lines", many.out == wire * 100000)
+    check("many messages", codec("encode", t, "--stream", data=many.out).out == lines * 100000)
+
+    def fails(name, command, data, out, err):
+        result = codec(command, t, "--stream", data=data)
+        good = result.code == 1 and result.out == out and re.fullmatch(err, result.err.rstrip("\n"), re.S)
+        check(name, good, result)
+
+    fails("a bad line", "decode", lines + b'{"i32":x}\n{}\n', wire,
+          r'<stdin>:4:8: error: message 4: .*SYNTAX\)\n\{"i32":x\}\n {7}\^')
+    fails("line and number", "decode", b'\n\n{}\n\n{"nope":1}\n', b"\0", r"<stdin>:5:2: error: message 2: .*UNKNOWN_FIELD\)\n.*")
+    fails("two values on a line", "decode", b"{}\n{} {}\n", b"\0", r"<stdin>:2:4: error: message 2: .*TRAILING\)\n.*")
+    fails("a bad message", "encode", wire + frame(b"\xff"), lines, r"<stdin>: error: message 4: not a binary .*")
+    fails("cut inside", "encode", wire + b"\x05\x08", lines, r"<stdin>: error: message 4: the input ends inside it")
+    fails("cut in the length", "encode", wire + b"\x85", lines, r"<stdin>: error: message 4: the input ends inside its length")
+    fails("no varint", "encode", wire + b"\xff" * 10, lines, r"<stdin>: error: message 4: its length is no varint")
+    fails("too long", "encode", b"\xff\xff\xff\xff\xff\x01", b"", r"<stdin>: error: message 1: longer than 2 GB")
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = os.path.join(folder, "in"), os.path.join(folder, "out")
+        Path(source).write_bytes(lines)
+        expect("files", codec("decode", t, "--stream", source, "-o", target), 0, b"")
+        check("files", Path(target).read_bytes() == wire)
+        expect("no such file", codec("decode", t, "--stream", source + "x"), 1, err=r".*cannot open.*")
+        expect("full disk", codec("decode", t, "--stream", "-o", "/dev/full", data=lines), 1, err=r"/dev/full: error: cannot write.*")
+    # What has been read is answered before more is waited for.
+    args = [PLANC, "decode", "--descriptor-set", SET, "--type", t, "--stream"]
+    with subprocess.Popen(args, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        for _ in range(3):
+            process.stdin.write(b'{"i32":1}\n')
+            process.stdin.flush()
+            check("an answer at once", os.read(process.stdout.fileno(), 100) == b"\x02\x08\x01")
+        process.stdin.close()
+        check("and an end", process.wait() == 0)
+
+
+def array_of(text):
+    return bytes(int(n) for n in re.search(r"= \{(.*)\};", text, re.S).group(1).replace("\n", "").split(",") if n.strip())
+
+
+def emit():
+    with tempfile.TemporaryDirectory() as folder:
+        def at(name):
+            return os.path.join(folder, name)
+
+        types = ("cases.v3.T", "cases.v3.Mini")
+        blob = Path(compile_to(at("plans.bjp"), types=types)).read_bytes()
+        compile_to(at("alone.c"), "--emit=c", types=types)
+        check("the array", array_of(Path(at("alone.c")).read_text()) == blob)
+        compile_to(at("my-plans.v1.c"), "--emit=c", "--header", at("plans.h"), types=types)
+        header = Path(at("plans.h")).read_text()
+        for line in (f"#define MY_PLANS_SIZE {len(blob)}u", "#define MY_PLANS_ALIGN 8", "#define MY_PLANS_TYPE_COUNT 2",
+                     '#define MY_PLANS_TYPE_CASES_V3_MINI "cases.v3.Mini"', "#define MY_PLANS_LAYOUT 0x0000000000000000u",
+                     f"#define MY_PLANS_SCHEMA 0x{int.from_bytes(blob[24:32], 'little'):016x}u",
+                     f"extern const unsigned char my_plans[{len(blob)}];"):
+            check(f"header: {line}", line in header, header)
+        compile_to(at("other.S"), "--emit=asm", "--symbol=the_plan", "--header", at("other.h"), "--depfile", at("other.d"),
+                   types=types)
+        check("the file beside it", Path(at("other.bjp")).read_bytes() == blob)
+        check("depfile", Path(at("other.d")).read_text()
+              == f"{at('other.S')} {at('other.h')} {at('other.bjp')}: \\\n  {SET}\n", Path(at("other.d")).read_text())
+        if shutil.which("cc"):
+            Path(at("main.c")).write_text(
+                '#include <stdio.h>\n#include <stdint.h>\n#include "plans.h"\n#include "other.h"\n'
+                "int main(void) { fwrite(my_plans, 1, MY_PLANS_SIZE, stdout); fwrite(the_plan, 1, THE_PLAN_SIZE, stdout);\n"
+                "return (uintptr_t)my_plans % MY_PLANS_ALIGN || (uintptr_t)the_plan % THE_PLAN_ALIGN; }\n")
+            built = subprocess.run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-I", folder, at("main.c"),
+                                    at("my-plans.v1.c"), at("other.S"), "-o", at("main")], capture_output=True)
+            check("both compile", built.returncode == 0, built.stderr)
+            ran = subprocess.run([at("main")], capture_output=True) if built.returncode == 0 else None
+            check("both are the plan, aligned", ran and ran.returncode == 0 and ran.stdout == blob * 2)
+        expect("no folder", planc("compile", "--descriptor-set", SET, "--type", "cases.v3.Mini", "--emit=c", "-o",
+                                  at("none/x.c")), 1, err=r".*cannot write.*")
+
+
+def protos():
+    with tempfile.TemporaryDirectory() as folder:
+        def at(name):
+            return os.path.join(folder, name)
+
+        os.mkdir(at("proto dir"))
+        Path(at("proto dir/base.proto")).write_text('syntax = "proto3"; package p; message Base { int32 n = 1; }\n')
+        Path(at("proto dir/top.proto")).write_text(
+            'syntax = "proto3"; package p; import "base.proto"; message Top { Base base = 1; }\n')
+        args = ["compile", "-I", at("proto dir"), "--type", "p.Top", "-o", at("top.bjp"), "--depfile", at("top.d")]
+        none = planc(*args, at("proto dir/top.proto"), env={**os.environ, "PATH": folder})
+        expect("no compiler", none, 1, err=r"planc: error: neither protoc nor buf is on PATH.*")
+        if not shutil.which("protoc"):
+            return
+        made = planc(*args, at("proto dir/top.proto"), "--mini-descriptors")
+        expect("compile FILE.proto", made, 0, b"")
+        deps = Path(at("top.d")).read_text()
+        escaped = folder.replace(" ", "\\ ")
+        check("depfile of .proto files", deps.startswith(f"{escaped}/top.bjp: ") and f"{escaped}/proto\\ dir/base.proto" in deps
+              and f"{escaped}/proto\\ dir/top.proto" in deps, deps)
+        expect("the plan made of it", planc("decode", "--plan", at("top.bjp"), data=b'{"base":{"n":1}}'), 0, b"\x0a\x02\x08\x01")
+        there = planc("compile", "-I", at("proto dir/../proto dir"), "--type", "p.Top", "proto dir/top.proto", cwd=folder)
+        check("other spellings of a folder", there.code == 0 and there.out[:4] == b"BJVM", there)
+        listing = planc("dump", "-I", at("proto dir"), "--type", "p.Top", at("proto dir/top.proto"))
+        check("dump FILE.proto", listing.code == 0 and b"p.Base" in listing.out, listing)
+        Path(at("proto dir/bad.proto")).write_text('syntax = "proto3"; message {\n')
+        bad = planc("compile", "-I", at("proto dir"), "--type", "p.Top", at("proto dir/bad.proto"))
+        check("a bad FILE.proto", bad.code == 1 and bad.out == b"" and "cannot compile it" in bad.err, bad)
+        left = [name for name in os.listdir("/tmp") if name.startswith("planc.")]
+        check("no temporary file is left", not left, left)
+
+
+for part in (usage, options, forms, depth, error_lines, reading, writing, sets, plans, lint, plan_input, streams, emit, protos):
     part()
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed != 0 or passed == 0)

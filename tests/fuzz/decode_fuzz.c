@@ -31,6 +31,7 @@ static void round_trip(const run *r, const upb_Message *msg) {
   char where[512] = "";
   bjvm_output first = print(r, msg, &status, &error);
   FUZZ_CHECK(status == BJVM_OK, "read but not printed: %s at %s", error.message, error.path);
+  if (fuzz_ambiguous(&first)) return;
   bjvm_decode_options options = {.size = sizeof options, .max_depth = FUZZ_DEPTH, .scratch = r->scratch};
   options.registry = bjvm_cache_registry(r->world->cache);
   upb_Message *again = fuzz_new(r->plan, r->arena);
@@ -84,6 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                  .flags = data[1] & 63,
                                  .max_depth = FUZZ_DEPTH,
                                  .max_elements = data[3] & 1 ? 5 : 0,
+                                 .max_memory = data[3] & 4 ? (size_t)(data[3] >> 3) * 64 : 0,
                                  .registry = bjvm_cache_registry(world->cache),
                                  .scratch = r.scratch};
   size_t text_size = size - FUZZ_HEAD, used = 0;
@@ -100,7 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   fuzz_check_report(status, &error, text_size);
   if (status == BJVM_OK) round_trip(&r, msg);
   else still_valid(&r, msg);
-  if (data[3] & 4 && !(data[3] & 2))
+  if (data[3] & 8 && !(data[3] & 2))
     with_little_memory(&r, json, text_size, &options, (size_t)(data[3] >> 3) * 96 + 64, status);
   upb_Arena_Free(r.arena);
   upb_Arena_Free(r.scratch);

@@ -84,6 +84,21 @@ static inline char *fuzz_copy(const void *data, size_t size, size_t padding) {
   return copy;
 }
 
+static inline bool fuzz_has(const bjvm_output *text, const char *part) {
+  size_t size = strlen(part);
+  for (size_t i = 0; i + size <= text->size; i++)
+    if (memcmp(text->data + i, part, size) == 0) return true;
+  return false;
+}
+
+/* Whether the text may be read as another message than it was printed from, rightly: with .proto names the two fields
+ * of cases.v2.Swap have each other's, and a NullValue field is null whatever its number. */
+static inline bool fuzz_ambiguous(const bjvm_output *text) {
+  if (fuzz_has(text, "\"swap_")) return true;
+  return fuzz_has(text, "null") &&
+         (fuzz_has(text, "nil\"") || fuzz_has(text, "Nil\"") || fuzz_has(text, "\"pn\""));
+}
+
 /* What every report must be, whatever the failure. */
 static inline void fuzz_check_report(bjvm_status status, const bjvm_error *error, size_t size) {
   FUZZ_CHECK(status == error->code, "returned %d, reported %d", (int)status, (int)error->code);

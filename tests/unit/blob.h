@@ -20,12 +20,14 @@ typedef struct blob {
   bjvmi_message messages[32];
   bjvmi_word words[1024];
   bjvmi_key keys[96];
-  uint16_t slots[512];
+  uint8_t slots[512];
   bjvmi_enum enums[8];
   bjvmi_value values[32];
   bjvmi_extension extensions[4];
   uint32_t roots[4];
   char names[8192];
+  char mini[1024];
+  uint16_t minor; /* of the format: 0, or 1 with mini descriptors */
   uint32_t count[BJVMI_SECTION_COUNT];
   uint32_t offset[BJVMI_SECTION_COUNT]; /* in the file */
   uint32_t key_first;
@@ -40,18 +42,21 @@ static inline uint32_t blob_raw(blob *b, const char *name) {
   return at;
 }
 
-/* Header and encoded form as they stand; `flags` as given. */
-static inline uint32_t blob_encoded(blob *b, const char *encoded, uint16_t flags) {
-  uint32_t at = b->count[BJVMI_SECTION_NAMES] + BJVMI_NAME_HEADER;
-  uint16_t header[2] = {(uint16_t)strlen(encoded), flags};
-  memcpy(b->names + at - BJVMI_NAME_HEADER, header, sizeof header);
+/* Header and encoded form as they stand; `flags` as given, with LONG where it belongs. */
+static inline uint32_t blob_encoded(blob *b, const char *encoded, uint8_t flags) {
+  size_t length = strlen(encoded);
+  bool is_long = length > BJVMI_NAME_SHORT_MAX;
+  uint32_t at = b->count[BJVMI_SECTION_NAMES] + (is_long ? BJVMI_NAME_LONG_HEADER : BJVMI_NAME_HEADER);
+  if (is_long) memcpy(b->names + at - BJVMI_NAME_LONG_HEADER, &(uint16_t){(uint16_t)length}, 2);
+  b->names[at - 2] = (char)(is_long ? 0 : length);
+  b->names[at - 1] = (char)(flags | (is_long ? BJVMI_NAME_LONG : 0));
   b->count[BJVMI_SECTION_NAMES] = at;
   blob_raw(b, encoded);
   return at;
 }
 
 /* `"text"` between a comma and a colon. */
-static inline uint32_t blob_field_name(blob *b, const char *json, uint16_t flags) {
+static inline uint32_t blob_field_name(blob *b, const char *json, uint8_t flags) {
   char encoded[600];
   snprintf(encoded, sizeof encoded, ",\"%s\":", json);
   return blob_encoded(b, encoded, flags);
@@ -59,7 +64,7 @@ static inline uint32_t blob_field_name(blob *b, const char *json, uint16_t flags
 
 static inline bjvmi_message *blob_message(blob *b, const char *name, bjvmi_kind kind, uint8_t flags) {
   bjvmi_message *m = &b->messages[b->count[BJVMI_SECTION_MESSAGES]++];
-  *m = (bjvmi_message){.name = blob_raw(b, name),
+  *m = (bjvmi_message){.name = *name ? blob_raw(b, name) : 0,
                        .name_size = (uint16_t)strlen(name),
                        .kind = (uint8_t)kind,
                        .flags = flags,
@@ -101,7 +106,7 @@ static inline bjvmi_table blob_table(blob *b) {
     const bjvmi_key *k = &b->keys[t.first_key + i];
     uint32_t at = bjvmi_key_hash(t.seed, b->names + k->name, k->size), probe = 0;
     while (b->slots[t.first_slot + ((at + probe) & mask)]) probe++;
-    b->slots[t.first_slot + ((at + probe) & mask)] = (uint16_t)(i + 1);
+    b->slots[t.first_slot + ((at + probe) & mask)] = (uint8_t)(i + 1);
     if (probe > t.max_probe) t.max_probe = (uint8_t)probe;
   }
   b->count[BJVMI_SECTION_SLOTS] += mask + 1;
@@ -113,8 +118,8 @@ static inline void blob_end(blob *b, bjvmi_message *m, bjvmi_end_form form) {
   m->keys = blob_table(b);
 }
 
-static inline void blob_entry(blob *b, const char *name, bjvmi_kind key, bjvmi_kind value, uint16_t sub) {
-  bjvmi_message *m = blob_message(b, name, BJVMI_KIND_MESSAGE, BJVMI_MESSAGE_ENTRY);
+static inline void blob_entry(blob *b, bjvmi_kind key, bjvmi_kind value, uint16_t sub) {
+  bjvmi_message *m = blob_message(b, "", BJVMI_KIND_MESSAGE, BJVMI_MESSAGE_ENTRY);
   blob_word(b, m, BJVMI_OP(key, BJVMI_FORM_ALWAYS), 1, 0, 0);
   blob_word(b, m, BJVMI_OP(value, BJVMI_FORM_ALWAYS), 2, sub, 0);
   blob_end(b, m, BJVMI_END_MESSAGE);
@@ -144,23 +149,32 @@ static inline void blob_seal(char *file, size_t size) {
   memcpy(file + offsetof(bjvmi_header, checksum), &sum, sizeof sum);
 }
 
+/* A mini descriptor; "" where there is none. */
+static inline void blob_mini(blob *b, const char *mini) {
+  size_t size = strlen(mini);
+  assert(size < 128);
+  char *to = b->mini + b->count[BJVMI_SECTION_MINI];
+  to[0] = (char)size;
+  memcpy(to + 1, mini, size);
+  b->count[BJVMI_SECTION_MINI] += (uint32_t)size + 1;
+}
+
 /* Lays the records out as a file. */
 static inline void blob_finish(blob *b) {
   static const size_t record[BJVMI_SECTION_COUNT] = {
-      sizeof(bjvmi_message),   sizeof(bjvmi_word), sizeof(bjvmi_key),
-      sizeof(uint16_t),        sizeof(bjvmi_enum), sizeof(bjvmi_value),
-      sizeof(bjvmi_extension), sizeof(uint32_t),   1};
+      sizeof(bjvmi_message), sizeof(bjvmi_word),      sizeof(bjvmi_key), 1, sizeof(bjvmi_enum),
+      sizeof(bjvmi_value),   sizeof(bjvmi_extension), sizeof(uint32_t),  1, 1};
   const void *from[BJVMI_SECTION_COUNT] = {b->messages, b->words,      b->keys,  b->slots, b->enums,
-                                           b->values,   b->extensions, b->roots, b->names};
+                                           b->values,   b->extensions, b->roots, b->names, b->mini};
   b->count[BJVMI_SECTION_NAMES] += BJVMI_NAME_PAD;
   bjvmi_header h = {.magic = {'B', 'J', 'V', 'M'},
                     .major = BJVMI_FORMAT_MAJOR,
-                    .minor = BJVMI_FORMAT_MINOR,
+                    .minor = b->minor,
                     .schema = 0x0123456789abcdefu,
-                    .section_count = BJVMI_SECTION_COUNT};
+                    .section_count = b->minor ? BJVMI_SECTION_COUNT : BJVMI_SECTION_MINI};
   bjvmi_section_entry table[BJVMI_SECTION_COUNT];
-  size_t at = sizeof h + sizeof table;
-  for (uint32_t i = 0; i < BJVMI_SECTION_COUNT; i++) {
+  size_t at = sizeof h + h.section_count * sizeof table[0];
+  for (uint32_t i = 0; i < h.section_count; i++) {
     at = (at + 7) & ~(size_t)7;
     table[i] = (bjvmi_section_entry){i, (uint32_t)at, (uint32_t)(b->count[i] * record[i])};
     b->offset[i] = (uint32_t)at;
@@ -171,7 +185,7 @@ static inline void blob_finish(blob *b) {
   b->size = (at + 7) & ~(size_t)7;
   h.total_size = (uint32_t)b->size;
   memcpy(b->file, &h, sizeof h);
-  memcpy(b->file + sizeof h, table, sizeof table);
+  memcpy(b->file + sizeof h, table, h.section_count * sizeof table[0]);
   blob_seal(b->file, b->size);
 }
 
@@ -311,7 +325,7 @@ static inline void blob_sample_well_known(blob *b) {
   m = blob_message(b, "google.protobuf.Struct", BJVMI_KIND_STRUCT, 0);
   FIELD(MAP, ARRAY, 1, S_MEMBERS, "fields");
   blob_end(b, m, BJVMI_END_MESSAGE);
-  blob_entry(b, "google.protobuf.Struct.FieldsEntry", BJVMI_KIND_STRING, BJVMI_KIND_VALUE, S_VALUE);
+  blob_entry(b, BJVMI_KIND_STRING, BJVMI_KIND_VALUE, S_VALUE);
   m = blob_message(b, "google.protobuf.Value", BJVMI_KIND_VALUE, 0);
   FIELD(NULL_VALUE, ONEOF, 1, E_NULL, "nullValue");
   FIELD(DOUBLE, ONEOF, 2, 0, "numberValue");
@@ -338,14 +352,102 @@ static inline void blob_extension(blob *b, const char *name, const char *bracket
   blob_word(b, NULL, BJVMI_OP(BJVMI_KIND_END, BJVMI_END_EXTENSION), 0, 0, 0);
 }
 
-/* A valid file with all of this; freed with free(). */
-static inline blob *blob_sample(void) {
+/* -- Mini descriptors ------------------------------------------------------------------------------------- */
+
+/* A digit of upb's base 92. */
+static inline char blob_digit(uint32_t value) {
+  char c = ' ';
+  for (; value > 0; value--) do
+      c++;
+    while (c == '"' || c == '\'' || c == '\\');
+  return c;
+}
+
+/* A number in digits that begin at `min` and hold `bits` each, low ones first. */
+static inline char *blob_number(char *to, uint32_t min, uint32_t bits, uint32_t value) {
+  do {
+    *to++ = blob_digit(min + (value & ((1u << bits) - 1)));
+    value >>= bits;
+  } while (value > 0);
+  return to;
+}
+
+enum { DIGIT_MODIFIER = 42, DIGIT_SKIP = 60 };
+
+static inline uint32_t blob_type(const blob *b, const bjvmi_word *w) {
+  static const uint8_t types[BJVMI_KIND_MESSAGE] = {13, 6, 7, 9, 10, 1, 0, 15, 14, 12, 12};
+  bjvmi_kind kind = BJVMI_OP_KIND(w->op);
+  if (kind >= BJVMI_KIND_MESSAGE) return 17;
+  return kind == BJVMI_KIND_ENUM && b->enums[w->sub].flags & BJVMI_ENUM_CLOSED ? 18 : types[kind];
+}
+
+static inline char *blob_mini_word(const blob *b, char *to, const bjvmi_word *w, uint32_t last,
+                                   bool required) {
+  bjvmi_form form = BJVMI_OP_FORM(w->op);
+  if (w->number != last + 1) to = blob_number(to, DIGIT_SKIP, 5, w->number - last);
+  *to++ = blob_digit(blob_type(b, w) + (form == BJVMI_FORM_ARRAY ? 20 : 0));
+  if (form == BJVMI_FORM_IMPLICIT || required) to = blob_number(to, DIGIT_MODIFIER, 4, required ? 2 : 4);
+  return to;
+}
+
+/* What a message has for a mini descriptor: its words say it, the first fields with hasbits are the required ones. */
+static inline void blob_mini_of(const blob *b, const bjvmi_message *m, char *to) {
+  uint32_t last = 0, required = m->required_count;
+  const char *part = "^";
+  if (!(m->flags & BJVMI_MESSAGE_EXTERNAL)) *to++ = m->flags & BJVMI_MESSAGE_ENTRY ? '%' : '$';
+  if (m->flags & BJVMI_MESSAGE_EXTENDABLE) to = blob_number(to, DIGIT_MODIFIER, 4, 4);
+  for (uint32_t i = 0; i < m->word_count; i++) {
+    const bjvmi_word *w = &b->words[m->first_word + i];
+    bool is_required = required > 0 && BJVMI_OP_FORM(w->op) == BJVMI_FORM_HASBIT;
+    to = blob_mini_word(b, to, w, last, is_required);
+    required -= is_required;
+    last = w->number;
+  }
+  for (uint32_t i = 0; i < m->word_count; i++) {
+    if (BJVMI_OP_FORM(b->words[m->first_word + i].op) != BJVMI_FORM_ONEOF) continue;
+    *to++ = *part;
+    part = "|";
+    to = blob_number(to, 0, 6, b->words[m->first_word + i].number);
+  }
+  *to = 0;
+}
+
+/* Color: 0, 2 and 3 in one digit; 2^31 - 1 and -2^31 in another. */
+static inline void blob_mini_of_color(char *to) {
+  *to++ = '!';
+  *to++ = blob_digit(1 + 4 + 8);
+  to = blob_number(to, DIGIT_SKIP, 5, 0x7fffffff - 5);
+  *to++ = blob_digit(1 + 2);
+  *to = 0;
+}
+
+static inline void blob_mini_of_extension(const blob *b, const bjvmi_extension *x, char *to) {
+  *to++ = '#';
+  *blob_mini_word(b, to, &b->words[x->first_word], 0, false) = 0;
+}
+
+/* All of the sample's; number `which` of them is `instead` (NULL: what it should be). */
+static inline void blob_sample_minis(blob *b, uint32_t which, const char *instead) {
+  char mini[256];
+  uint32_t messages = b->count[BJVMI_SECTION_MESSAGES], enums = messages + b->count[BJVMI_SECTION_ENUMS];
+  uint32_t count = enums + b->count[BJVMI_SECTION_EXTENSIONS];
+  for (uint32_t i = 0; i < count; i++) {
+    *mini = 0;
+    if (i < messages) blob_mini_of(b, &b->messages[i], mini);
+    else if (i == messages + E_COLOR) blob_mini_of_color(mini);
+    else if (i >= enums) blob_mini_of_extension(b, &b->extensions[i - enums], mini);
+    blob_mini(b, instead && i == which ? instead : mini);
+  }
+}
+
+/* The records of a valid file with all of this, not laid out; freed with free(). */
+static inline blob *blob_sample_records(void) {
   blob *b = calloc(1, sizeof *b);
   assert(b);
   b->count[BJVMI_SECTION_NAMES] = BJVMI_NAME_HEADER;
   blob_sample_order(b);
-  blob_entry(b, "acme.Order.TagsEntry", BJVMI_KIND_INT32, BJVMI_KIND_STRING, 0);
-  blob_entry(b, "acme.Order.ByNameEntry", BJVMI_KIND_STRING, BJVMI_KIND_MESSAGE, S_ORDER);
+  blob_entry(b, BJVMI_KIND_INT32, BJVMI_KIND_STRING, 0);
+  blob_entry(b, BJVMI_KIND_STRING, BJVMI_KIND_MESSAGE, S_ORDER);
   blob_sample_well_known(b);
   blob_sample_enums(b);
   blob_extension(b, "acme.one", "[acme.one]", WORD(INT32, ALWAYS), 100, 0);
@@ -353,6 +455,21 @@ static inline blob *blob_sample(void) {
   b->roots[b->count[BJVMI_SECTION_ROOTS]++] = S_ORDER;
   b->roots[b->count[BJVMI_SECTION_ROOTS]++] = S_STAMP;
   assert(b->count[BJVMI_SECTION_WORDS] == W_COUNT);
+  return b;
+}
+
+/* The file. */
+static inline blob *blob_sample(void) {
+  blob *b = blob_sample_records();
+  blob_finish(b);
+  return b;
+}
+
+/* The same with mini descriptors, of which `which` is replaced unless `instead` is NULL. */
+static inline blob *blob_sample_mini(uint32_t which, const char *instead) {
+  blob *b = blob_sample_records();
+  b->minor = 1;
+  blob_sample_minis(b, which, instead);
   blob_finish(b);
   return b;
 }

@@ -167,7 +167,7 @@ typedef struct plan {
   const bjvmi_message *messages;
   const bjvmi_word *words;
   const bjvmi_key *keys;
-  const uint16_t *slots;
+  const uint8_t *slots;
   const bjvmi_enum *enums;
   const bjvmi_value *values;
   const bjvmi_extension *extensions;
@@ -194,6 +194,8 @@ static plan open_plan(const void *data, size_t size) {
   p.extensions = section(&p, BJVMI_SECTION_EXTENSIONS);
   p.roots = section(&p, BJVMI_SECTION_ROOTS);
   p.names = section(&p, BJVMI_SECTION_NAMES);
+  const bjvmi_header *h = data;
+  if (bjvmi_le32(h->section_count) > BJVMI_SECTION_MINI) section(&p, BJVMI_SECTION_MINI);
   return p;
 }
 
@@ -243,12 +245,18 @@ static const bjvmi_word *words_of(const plan *p, const bjvmi_message *m) {
   return p->words + bjvmi_le32(m->first_word);
 }
 
+static uint32_t slot_of(const plan *p, const bjvmi_table *t, uint32_t at) {
+  const uint8_t *slots = p->slots + bjvmi_le32(t->first_slot);
+  if (bjvmi_le16(t->key_count) <= BJVMI_KEYS_NARROW) return slots[at];
+  return slots[2 * at] | (uint32_t)slots[2 * at + 1] << 8;
+}
+
 /* What `name` stands for, or -1. */
 static int look_up(const plan *p, const bjvmi_table *t, const char *name, size_t size) {
   if (t->key_count == 0) return -1;
   uint32_t at = bjvmi_key_hash(bjvmi_le32(t->seed), name, size);
   for (uint32_t probe = 0; probe <= t->max_probe; probe++, at++) {
-    uint32_t slot = bjvmi_le16(p->slots[bjvmi_le32(t->first_slot) + (at & ((1u << t->slots_log2) - 1))]);
+    uint32_t slot = slot_of(p, t, at & ((1u << t->slots_log2) - 1));
     if (slot == 0) return -1;
     const bjvmi_key *key = &p->keys[bjvmi_le32(t->first_key) + slot - 1];
     if (bjvmi_le16(key->size) == size && memcmp(p->names + bjvmi_le32(key->name), name, size) == 0)
@@ -267,10 +275,10 @@ static const bjvmi_word *word_of(const plan *p, const char *message, const char 
 /* The key tables of messages and enums: each key is found, none twice, and other names are not. */
 static void check_table(const plan *p, const bjvmi_table *t) {
   uint32_t count = bjvmi_le16(t->key_count);
-  cr_assert(count == 0 ? t->slots_log2 == 0 : (1u << t->slots_log2) >= 2 * count);
+  uint32_t room = count <= BJVMI_KEYS_NARROW ? 2 * count : 4 * count / 3;
+  cr_assert(count == 0 ? t->slots_log2 == 0 : (1u << t->slots_log2) >= room);
   uint32_t used = 0;
-  for (uint32_t i = 0; count != 0 && i < 1u << t->slots_log2; i++)
-    used += p->slots[bjvmi_le32(t->first_slot) + i] != 0;
+  for (uint32_t i = 0; count != 0 && i < 1u << t->slots_log2; i++) used += slot_of(p, t, i) != 0;
   cr_assert_eq(used, count);
   for (uint32_t i = 0; i < count; i++) {
     const bjvmi_key *key = &p->keys[bjvmi_le32(t->first_key) + i];
@@ -295,19 +303,20 @@ static void check_plan(const plan *p) {
   cr_assert_eq(bjvmi_le32(h->total_size), p->size);
   cr_assert_eq(bjvmi_le64(h->checksum),
                bjvmi_checksum(p->data + BJVMI_CHECKSUM_FROM, p->size - BJVMI_CHECKSUM_FROM));
-  cr_assert_eq(h->layout, 0);
-  cr_assert_eq(bjvmi_le32(h->section_count), BJVMI_SECTION_COUNT);
-  size_t end = BJVMI_HEADER_SIZE + BJVMI_SECTION_COUNT * sizeof(bjvmi_section_entry);
+  bool mini = p->sizes[BJVMI_SECTION_MINI] > 0;
+  cr_assert_eq(bjvmi_le16(h->minor), mini || h->layout ? 1 : 0);
+  uint32_t count = bjvmi_le32(h->section_count);
+  cr_assert_eq(count, mini ? BJVMI_SECTION_COUNT : BJVMI_SECTION_MINI);
+  size_t end = BJVMI_HEADER_SIZE + count * sizeof(bjvmi_section_entry);
   const bjvmi_section_entry *table = (const void *)(p->data + BJVMI_HEADER_SIZE);
-  for (uint32_t i = 0; i < BJVMI_SECTION_COUNT; i++) {
+  for (uint32_t i = 0; i < count; i++) {
     size_t offset = bjvmi_le32(table[i].offset);
     cr_assert_eq(offset, (end + 7) / 8 * 8);
     for (; end < offset; end++) cr_assert_eq(p->data[end], 0);
-    if (i == 0) cr_assert_eq(bjvmi_le64(h->schema), bjvmi_checksum(p->data + offset, p->size - offset));
     end = offset + bjvmi_le32(table[i].size);
   }
   cr_assert_eq(end, p->size);
-  for (size_t i = 1; i <= BJVMI_NAME_PAD; i++) cr_assert_eq(p->data[p->size - i], 0);
+  for (size_t i = 1; i <= BJVMI_NAME_PAD; i++) cr_assert_eq(p->names[p->sizes[BJVMI_SECTION_NAMES] - i], 0);
   for (uint32_t i = 0; i < message_count(p); i++) check_table(p, &p->messages[i].keys);
   for (uint32_t i = 0; i < enum_count(p); i++) check_table(p, &p->enums[i].keys);
 }
@@ -459,7 +468,7 @@ Test(compile, names) {
     uint32_t alt_flag = rows[i].alt ? BJVMI_NAME_ALT : 0;
     cr_expect_eq(bjvmi_name_flags(p.names, name), rows[i].flags | alt_flag, "%s", rows[i].key);
     if (rows[i].alt == NULL) continue;
-    uint32_t alt = name + length + BJVMI_NAME_HEADER;
+    uint32_t alt = bjvmi_name_alt(p.names, name);
     cr_expect(is_name(&p, alt, bjvmi_name_length(p.names, alt), rows[i].alt), "%s", rows[i].key);
     cr_expect_eq(bjvmi_name_flags(p.names, alt), 0);
     const char *proto = rows[i].alt + 2; /* without quotes and colon it is a key as well */
@@ -878,6 +887,10 @@ Test(compile, enum_limits) {
   cr_expect_eq(look_up(&p, &p.enums[0].keys, "V39999", 6), 39999);
   bjvm_error error = fail_to_compile(find_in(huge_enum(65536, 1, 1), "e.M"), BJVM_PLAN_LIMIT);
   cr_expect_str_eq(error.path, "e.E");
+  for (int count = 255; count <= 257; count++) { /* around the width of slots */
+    p = compile(find_in(huge_enum(count, 1, 1), "e.M"), 0);
+    check_plan(&p);
+  }
   error = fail_to_compile(find_in(huge_enum(33000, 1, 2), "e.M"), BJVM_PLAN_LIMIT); /* 66000 names */
   cr_expect_str_eq(error.path, "e.E");
 }
@@ -900,6 +913,15 @@ Test(compile, message_limits) {
   cr_expect(strncmp(error.path, "m.M", 3) == 0, "%s", error.path);
 }
 
+Test(compile, two_abis) {
+  upb_DefPool *pool = load_cases(false);
+  const upb_MessageDef *m = find(pool, "cases.v3.T");
+  const void *data;
+  size_t size;
+  cr_expect_eq(bjvm_compile(&m, 1, BJVM_COMPILE_ABI32 | BJVM_COMPILE_ABI64, arena, &data, &size, NULL),
+               BJVM_BAD_ARGUMENT);
+}
+
 Test(compile, bad_arguments) {
   upb_DefPool *pool = load_cases(false);
   bjvm_error error = fail_to_compile(find(pool, "cases.v3.Maps.KI32Entry"), BJVM_BAD_ARGUMENT);
@@ -912,6 +934,12 @@ Test(compile, bad_arguments) {
 }
 
 /* -- Closures ---------------------------------------------------------------------------------------------- */
+
+static uint32_t entry_count(const plan *p) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < message_count(p); i++) count += p->messages[i].flags == BJVMI_MESSAGE_ENTRY;
+  return count;
+}
 
 Test(compile, shallow_and_closure) {
   upb_DefPool *pool = load_cases(false);
@@ -927,13 +955,13 @@ Test(compile, shallow_and_closure) {
     int kind;
   } rows[] = {
       {"cases.v3.Rec", 0, 0, BJVMI_KIND_MESSAGE},
-      {"cases.v3.Rec.ByEntry", BJVMI_MESSAGE_ENTRY, BJVMI_MESSAGE_ENTRY, BJVMI_KIND_MESSAGE},
       {"google.protobuf.Any", 0, BJVMI_MESSAGE_EXTERNAL, BJVMI_KIND_ANY},
       {"google.protobuf.Struct", 0, BJVMI_MESSAGE_EXTERNAL, BJVMI_KIND_STRUCT},
       {"google.protobuf.Value", 0, BJVMI_MESSAGE_EXTERNAL, BJVMI_KIND_VALUE},
       {"google.protobuf.ListValue", 0, -1, BJVMI_KIND_LIST_VALUE},
-      {"google.protobuf.Struct.FieldsEntry", BJVMI_MESSAGE_ENTRY, -1, BJVMI_KIND_MESSAGE},
   };
+  cr_expect_eq(entry_count(&deep), 2, "of Rec.by and of Struct.fields");
+  cr_expect_eq(entry_count(&flat), 1);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     cr_expect_eq(message_of(&deep, rows[i].name)->flags, rows[i].deep, "%s", rows[i].name);
     cr_expect_eq(message_of(&deep, rows[i].name)->kind, rows[i].kind, "%s", rows[i].name);
@@ -996,6 +1024,46 @@ Test(compile, same_schema_same_bytes) {
     cr_expect(a.size == b.size && memcmp(a.data, b.data, a.size) == 0, "%s", names[i]);
     cr_expect(a.size == c.size && memcmp(a.data, c.data, a.size) == 0, "%s", names[i]);
   }
+}
+
+/* Neither mini descriptors nor a layout make another schema, and both depend on nothing but the descriptors. */
+Test(compile, fingerprints) {
+  static const uint32_t flags[] = {0, BJVM_COMPILE_MINI, BJVM_COMPILE_ABI32, BJVM_COMPILE_ABI64,
+                                   BJVM_COMPILE_MINI | BJVM_COMPILE_ABI64};
+  enum { COUNT = sizeof flags / sizeof flags[0] };
+  upb_DefPool *one = load_cases(false);
+  upb_DefPool *two = load_cases(true);
+  uint64_t schema[COUNT], layout[COUNT];
+  for (size_t i = 0; i < COUNT; i++) {
+    plan a = compile(find(one, "cases.v2.P2"), flags[i] | BJVM_COMPILE_EXTENSIONS);
+    plan b = compile(find(two, "cases.v2.P2"), flags[i] | BJVM_COMPILE_EXTENSIONS);
+    cr_expect(a.size == b.size && memcmp(a.data, b.data, a.size) == 0, "%zu", i);
+    const bjvmi_header *h = (const void *)a.data;
+    schema[i] = h->schema;
+    layout[i] = h->layout;
+    cr_expect_eq(schema[i], schema[0], "%zu", i);
+    cr_expect_eq((layout[i] != 0), (flags[i] >= BJVM_COMPILE_ABI32), "%zu", i);
+    if (!h->layout) check_plan(&a);
+  }
+  cr_expect_neq(layout[2], layout[3]);
+  cr_expect_eq(layout[3], layout[4]);
+  plan other = compile(find(one, "cases.v3.T"), 0);
+  cr_expect_neq(((const bjvmi_header *)(const void *)other.data)->schema, schema[0]);
+}
+
+/* A full name that another begins with is a part of it. */
+Test(compile, full_names_are_shared) {
+  file_proto *file = new_file("full.proto", "full.names", "proto3");
+  message_proto *a = new_message(file, "A");
+  google_protobuf_DescriptorProto_set_name(google_protobuf_DescriptorProto_add_nested_type(a, arena),
+                                           view("Inner"));
+  new_field(a, "inner", 1, kUpb_FieldType_Message, ".full.names.A.Inner");
+  new_field(a, "other", 2, kUpb_FieldType_Message, ".full.names.Ab");
+  new_message(file, "Ab");
+  plan p = compile(find_in(file, "full.names.A"), 0);
+  check_plan(&p);
+  cr_expect_eq(message_of(&p, "full.names.A")->name, message_of(&p, "full.names.A.Inner")->name);
+  cr_expect_neq(message_of(&p, "full.names.Ab")->name, message_of(&p, "full.names.A")->name);
 }
 
 /* -- Extensions -------------------------------------------------------------------------------------------- */

@@ -294,7 +294,7 @@ static const size_t lengths[] = {1,   13,  14,  15,  29,  30,  61,  62,   63,   
                                  251, 252, 253, 254, 255, 256, 300, 1024, 1500, 5000};
 enum { LENGTHS = sizeof lengths / sizeof *lengths };
 
-/* message Long { int32 xxx = 1; map<...> no; one int32 and one string for each length, and an enum with such names } */
+/* message Long: for each length a string field, an int32 field whose JSON name needs escapes, and a value of enum E. */
 static void add_long(google_protobuf_FileDescriptorProto *file, upb_Arena *arena) {
   google_protobuf_DescriptorProto *m = fixture_message(file, "Long", arena);
   google_protobuf_EnumDescriptorProto *e = google_protobuf_FileDescriptorProto_add_enum_type(file, arena);
@@ -302,7 +302,8 @@ static void add_long(google_protobuf_FileDescriptorProto *file, upb_Arena *arena
   char name[6000];
   for (size_t i = 0; i < LENGTHS; i++) {
     memset(name, 'a', sizeof name);
-    snprintf(name + lengths[i] - (lengths[i] > 3 ? 3 : 0), 8, lengths[i] > 3 ? "%03zu" : "", i);
+    name[lengths[i]] = 0;
+    if (lengths[i] > 3) snprintf(name + lengths[i] - 3, 8, "%03zu", i);
     google_protobuf_EnumValueDescriptorProto *v = google_protobuf_EnumDescriptorProto_add_value(e, arena);
     google_protobuf_EnumValueDescriptorProto_set_number(v, (int)i);
     google_protobuf_EnumValueDescriptorProto_set_name(v, fixture_text(arena, name));

@@ -255,10 +255,10 @@ Test(image, listing) {
       "\nmessage 0 acme.Order: message, extendable, 19 words, 1 required, 20 keys in 64 slots, at most ",
       "\n     0  int32.has                 1  \"id\"\n",
       "\n     2  string                    3  \"a\\\"b\\\\\\u0001\"\n",
-      "\n     5  map[]                     6  \"tags\" -> acme.Order.TagsEntry\n",
+      "\n     5  map[]                     6  \"tags\" -> entry 1, int32 to string\n",
       "\n    14  double.oneof             15  \"unitPrice\" or \"unit_price\"\n",
       "\n    19  end.ext\n",
-      "\nmessage 1 acme.Order.TagsEntry: entry, 2 words, 0 keys\n    20  int32.always              1\n",
+      "\nmessage 1: entry, 2 words, 0 keys\n    20  int32.always              1\n",
       "\nmessage 12 acme.Elsewhere: message, external\n",
       "\nenum 0 acme.Color: closed, 6 values, dense from 0 to 3, 6 keys in 16 slots, at most ",
       "\n  -2147483648  \"MINUS\"\n            0  \"RED\"\n            1  hole\n",
@@ -277,7 +277,10 @@ Test(image, listing) {
 
 Test(image, listing_prebound) {
   blob *b = blob_sample();
-  ((bjvmi_header *)(void *)b->file)->layout = 0xfe;
+  bjvmi_header *h = (bjvmi_header *)(void *)b->file;
+  h->minor = 1;
+  h->flags = BJVMI_HEADER_64BIT;
+  h->layout = 0xfe;
   bjvmi_word *words = (bjvmi_word *)(void *)(b->file + b->offset[BJVMI_SECTION_WORDS]);
   words[W_ID].offset = 8;
   words[W_ID].presence = 65;
@@ -285,7 +288,7 @@ Test(image, listing_prebound) {
   static paper p;
   p.calls_left = SIZE_MAX;
   cr_assert(bjvm_image_dump(load(b), print, &p));
-  cr_expect(strstr(p.text, ", prebound for layout 00000000000000fe\n"));
+  cr_expect(strstr(p.text, ", prebound for 64 bits, layout 00000000000000fe\n"));
   cr_expect(strstr(p.text, "  int32.has                 1  at     8 /    65  \"id\"\n"));
 }
 

@@ -68,24 +68,39 @@ typedef struct row {
 #define OP(index, kind, form) W(index, op, BJVMI_OP(BJVMI_KIND_##kind, BJVMI_FORM_##form))
 #define KEY(index, field, value) AT(KEYS, bjvmi_key, index, field, value)
 #define SLOT(index, value)                                                                                   \
-  { BJVMI_SECTION_SLOTS, NULL, (index)*2, 2, value }
+  { BJVMI_SECTION_SLOTS, NULL, index, 1, value }
 #define EN(index, field, value) AT(ENUMS, bjvmi_enum, index, field, value)
 #define V(index, field, value) AT(VALUES, bjvmi_value, index, field, value)
 #define EXT(index, field, value) AT(EXTENSIONS, bjvmi_extension, index, field, value)
+/* A table of 256 keys in 512 slots. */
+#define WIDE(index)                                                                                          \
+  {                                                                                                          \
+    BJVMI_SECTION_MESSAGES, NULL, (index) * sizeof(bjvmi_message) + offsetof(bjvmi_message, keys.key_count), \
+        3, 256 | 9 << 16                                                                                     \
+  }
 #define ROOT(index, value)                                                                                   \
   { BJVMI_SECTION_ROOTS, NULL, (index)*4, 4, value }
 
 static const row rows[] = {
     /* The header. */
     OTHER(BJVM_PLAN_MAGIC, "the file does not begin with BJVM", HEADER(magic[0], 'X')),
-    OTHER(BJVM_PLAN_VERSION, "the format has another major version", HEADER(major, 2)),
-    OTHER(BJVM_PLAN_VERSION, "the format is newer than this library", HEADER(minor, 1)),
-    BAD("the header has unknown flags", HEADER(flags, 1)),
+    OTHER(BJVM_PLAN_VERSION,
+          "the plan has another major version of the format; this library reads 1.0 to 1.1",
+          HEADER(major, 2)),
+    OTHER(BJVM_PLAN_VERSION, "the plan's format is newer than this library, which reads 1.0 to 1.1",
+          HEADER(minor, 2)),
+    BAD("the header has flags its version lacks", HEADER(flags, BJVMI_HEADER_32BIT)),
+    BAD2("the header has unknown flags", HEADER(flags, 3), HEADER(minor, 1)),
+    BAD2("the header has unknown flags", HEADER(flags, 4), HEADER(minor, 1)),
+    BAD2("the header has a layout's flag but no layout", HEADER(flags, 1), HEADER(minor, 1)),
+    FAR("the header has a layout but not its flag", HEADER(layout, 1)),
     BAD("the header tells another file size", HEADER(total_size, 64)),
     BAD("a reserved field of the header is not 0", HEADER(reserved[3], 1)),
-    BAD("the file has too many sections", HEADER(section_count, 10)),
+    BAD("the file has too many sections", HEADER(section_count, 11)),
     /* The section table. */
-    BAD("the section's kind is unknown", ENTRY(NAMES, kind, 9)),
+    BAD("the section's kind is unknown",
+        ENTRY(NAMES, kind, BJVMI_SECTION_MINI)), /* in a file of format 1.0 */
+    BAD2("the section's kind is unknown", ENTRY(NAMES, kind, 10), HEADER(minor, 1)),
     BAD("the sections are not in order", ENTRY(WORDS, kind, 0)),
     FAR("the section overlaps what is in front of it", ENTRY(KEYS, offset, 200)),
     FAR("the section's size is not a multiple of its records", ENTRY(ENUMS, size, 95)),
@@ -99,7 +114,9 @@ static const row rows[] = {
     /* Message records. */
     BAD("message 0: the name lies outside the pool", MSG(S_ORDER, name, 0x7fffffff)),
     FAR("message 0: the name lies outside the pool", MSG(S_ORDER, name_size, 0xffff)),
-    FAR("message 1: the full name is empty", MSG(S_TAGS, name_size, 0)),
+    FAR("message 3: the full name is empty", MSG(S_STAMP, name_size, 0)),
+    BAD("message 1: a map entry with a name", MSG(S_TAGS, name, 8)),
+    FAR("message 1: a map entry with a name", MSG(S_TAGS, name_size, 1)),
     BAD("message 3: a full name with other bytes than A-Za-z0-9_.",
         NAME("google.protobuf.Timestamp", 6, 1, '"')),
     BAD("message 0: the kind is not one of a message", MSG(S_ORDER, kind, BJVMI_KIND_STRING)),
@@ -153,7 +170,12 @@ static const row rows[] = {
     BAD("word 0: the name lies outside the pool", W(W_ID, name, 0)),
     BAD("word 0: the name lies outside the pool", W(W_ID, name, 3)),
     BAD("word 0: the name lies outside the pool", W(W_ID, name, 0xffffffff)),
-    FAR("word 0: the name reaches beyond the pool", NAME(",\"id\":", (size_t)-4, 2, 5000)),
+    FAR("word 55: the name reaches beyond the pool", NAME(",\"[acme.many]\":", (size_t)-2, 1, 255)),
+    FAR("word 18: the name reaches beyond the pool", NAME(",\"xxxx", (size_t)-4, 2, 60000)),
+    BAD("word 18: a short length beside the long one", NAME(",\"xxxx", (size_t)-2, 1, 48)),
+    FAR("word 18: the name's length has the wrong size", NAME(",\"xxxx", (size_t)-4, 2, 255)),
+    BAD("word 0: a second name that is not there is long",
+        NAME(",\"id\":", (size_t)-1, 1, BJVMI_NAME_ALT_LONG)),
     FAR("word 0: the name's length differs from its header's", W(W_ID, name_len, 0)),
     FAR("word 0: the name's length differs from its header's", W(W_ID, name_len, 7)),
     FAR("word 18: the name's length differs from its header's", W(W_LONG, name_len, 48)),
@@ -161,7 +183,7 @@ static const row rows[] = {
     FAR("word 0: the name lacks its quotes", NAME(",\"id\":", 1, 1, 'x')),
     FAR("word 0: the name lacks its quotes", NAME(",\"id\":", 4, 1, '\\')),
     FAR("word 0: the name lacks its quotes", NAME(",\"id\":", 5, 1, ',')),
-    FAR2("word 0: the name lacks its quotes", NAME(",\"id\":", (size_t)-4, 2, 3), W(W_ID, name_len, 3)),
+    FAR2("word 0: the name lacks its quotes", NAME(",\"id\":", (size_t)-2, 1, 3), W(W_ID, name_len, 3)),
     BAD("word 0: a raw control character in the name", NAME(",\"id\":", 2, 1, 31)),
     BAD("word 0: a raw quote in the name", NAME(",\"id\":", 3, 1, '"')),
     BAD("word 0: a bad escape in the name", NAME(",\"id\":", 3, 1, '\\')),
@@ -172,16 +194,15 @@ static const row rows[] = {
     BAD("word 15: the name is not valid UTF-8", NAME("k\xc3\xa4se", 1, 1, 0xff)),
     FAR("word 15: the name is not valid UTF-8", NAME("k\xc3\xa4se", 2, 1, 'x')),
     BAD("word 0: the flags of the name do not tell what it is",
-        NAME(",\"id\":", (size_t)-2, 2, BJVMI_NAME_SPECIAL)),
+        NAME(",\"id\":", (size_t)-1, 1, BJVMI_NAME_SPECIAL)),
     BAD("word 0: the flags of the name do not tell what it is",
-        NAME(",\"id\":", (size_t)-2, 2, BJVMI_NAME_ESCAPED)),
-    BAD("word 0: the flags of the name do not tell what it is", NAME(",\"id\":", (size_t)-2, 2, 8)),
+        NAME(",\"id\":", (size_t)-1, 1, BJVMI_NAME_ESCAPED)),
+    BAD("word 0: the flags of the name do not tell what it is", NAME(",\"id\":", (size_t)-1, 1, 32)),
     FAR("word 0: the flags of the name do not tell what it is", NAME(",\"id\":", 2, 1, '<')),
-    BAD("word 2: the flags of the name do not tell what it is", NAME(",\"a\\\"b", (size_t)-2, 2, 0)),
-    BAD("word 15: the flags of the name do not tell what it is", NAME(",\"k\xc3\xa4se", (size_t)-2, 2, 0)),
+    BAD("word 2: the flags of the name do not tell what it is", NAME(",\"a\\\"b", (size_t)-1, 1, 0)),
+    BAD("word 15: the flags of the name do not tell what it is", NAME(",\"k\xc3\xa4se", (size_t)-1, 1, 0)),
     BAD("word 14: the name lacks its quotes", NAME(",\"unit_price\":", 0, 1, 'x')),
-    FAR("word 14: the name reaches beyond the pool", NAME(",\"unit_price\":", (size_t)-4, 2, 60000)),
-    BAD("word 14: the flags of the name do not tell what it is", NAME(",\"unit_price\":", (size_t)-2, 2, 4)),
+    BAD("word 14: the flags of the name do not tell what it is", NAME(",\"unit_price\":", (size_t)-1, 1, 4)),
     FAR("word 14: a raw control character in the name", NAME(",\"unit_price\":", 6, 1, '\n')),
     /* END words and entries. */
     BAD("word 19: the words lack their end", W(W_ORDER_END, op, BJVMI_OP(BJVMI_KIND_END, BJVMI_END_MESSAGE))),
@@ -227,6 +248,7 @@ static const row rows[] = {
     BAD("message 0: more slots than keys can need", MSG(S_ORDER, keys.slots_log2, 18)),
     BAD("message 0: more slots than keys can need", MSG(S_ORDER, keys.slots_log2, 255)),
     BAD("message 0: fewer slots than keys", MSG(S_ORDER, keys.slots_log2, 4)),
+    BAD2("message 0: wide slots at an odd place", MSG(S_ORDER, keys.first_slot, 1), WIDE(S_ORDER)),
     BAD("message 0: its slots lie outside their section or overlap others",
         MSG(S_ORDER, keys.first_slot, 0xffffffff)),
     BAD("message 3: its slots lie outside their section or overlap others", MSG(S_STAMP, keys.first_slot, 0)),
@@ -261,10 +283,10 @@ static const row rows[] = {
     BAD("enum 0: the name lies outside the pool", V(V_RED, name, 2)),
     BAD("enum 0: the name lacks its quotes", NAME("\"RED\"", 0, 1, ',')),
     FAR("enum 0: the name lacks its quotes", NAME("\"RED\"", 4, 1, ',')),
-    FAR("enum 0: the name lacks its quotes", NAME("\"RED\"", (size_t)-4, 2, 1)),
+    FAR("enum 0: the name lacks its quotes", NAME("\"RED\"", (size_t)-2, 1, 1)),
     BAD("enum 0: a raw quote in the name", NAME("\"RED\"", 2, 1, '"')),
     BAD("enum 0: a raw control character in the name", NAME("\"RED\"", 2, 1, '\t')),
-    BAD("enum 0: a second name for an enum value", NAME("\"RED\"", (size_t)-2, 2, BJVMI_NAME_ALT)),
+    BAD("enum 0: a second name for an enum value", NAME("\"RED\"", (size_t)-1, 1, BJVMI_NAME_ALT)),
     BAD("enum 0: a key for something its owner lacks", KEY(37, index, 6)),
     BAD("enum 1: its keys lie outside their section or overlap others", EN(E_NULL, keys.first_key, 37)),
     /* Extensions. */
@@ -404,7 +426,7 @@ Test(verify, truncated) {
     memcpy(copy.file + offsetof(bjvmi_header, total_size), &total, 4);
     blob_seal(copy.file, size);
     cr_expect_eq(load(copy.file, size, &image, &error), BJVM_PLAN_CORRUPT, "%zu bytes, sealed", size);
-    if (size < BJVMI_HEADER_SIZE + sizeof(bjvmi_section_entry) * BJVMI_SECTION_COUNT)
+    if (size < BJVMI_HEADER_SIZE + sizeof(bjvmi_section_entry) * BJVMI_SECTION_MINI)
       cr_expect_str_eq(error.message, "the file ends inside its section table");
   }
 }
@@ -429,7 +451,7 @@ Test(verify, misaligned_sections) {
 Test(verify, equal_keys) {
   blob *b = blob_sample();
   bjvmi_key *keys = (bjvmi_key *)(void *)(b->file + b->offset[BJVMI_SECTION_KEYS]);
-  uint16_t *slots = (uint16_t *)(void *)(b->file + b->offset[BJVMI_SECTION_SLOTS]);
+  uint8_t *slots = (uint8_t *)b->file + b->offset[BJVMI_SECTION_SLOTS];
   bjvmi_message *order = (bjvmi_message *)(void *)(b->file + b->offset[BJVMI_SECTION_MESSAGES]);
   keys[1] = keys[0];
   uint32_t mask = (1u << order->keys.slots_log2) - 1, at = bjvmi_key_hash(0, "id", 2);
@@ -476,6 +498,23 @@ Test(verify, third_name) {
   cr_assert_str_eq(error.message, "word 0: a third name for one field");
 }
 
+/* The header of a name says whether that of its ALT is long, and must be right. */
+Test(verify, second_name_size) {
+  blob *b = calloc(1, sizeof *b);
+  b->count[BJVMI_SECTION_NAMES] = BJVMI_NAME_HEADER;
+  bjvmi_message *m = blob_message(b, "a.M", BJVMI_KIND_MESSAGE, 0);
+  uint32_t name = blob_field_name(b, "aB", BJVMI_NAME_ALT | BJVMI_NAME_ALT_LONG);
+  b->count[BJVMI_SECTION_NAMES] += 2; /* where the long length would be */
+  blob_field_name(b, "a_b", 0);
+  blob_word(b, m, BJVMI_OP(BJVMI_KIND_BOOL, BJVMI_FORM_IMPLICIT), 1, 0, name);
+  blob_end(b, m, BJVMI_END_MESSAGE);
+  blob_finish(b);
+  const bjvm_image *image;
+  bjvm_error error;
+  cr_assert_eq(load(b->file, b->size, &image, &error), BJVM_PLAN_CORRUPT);
+  cr_assert_str_eq(error.message, "word 0: the second name's length has the wrong size");
+}
+
 /* A file whose records share one long name is refused before it has cost more than its size allows. */
 Test(verify, shared_names) {
   blob *b = calloc(1, sizeof *b);
@@ -514,7 +553,7 @@ Test(verify, longest_name) {
     bjvmi_message m = {.name = 4, .name_size = 3, .kind = BJVMI_KIND_MESSAGE, .word_count = 1};
     bjvmi_word w[2] = {{.op = BJVMI_OP(BJVMI_KIND_BOOL, BJVMI_FORM_IMPLICIT), .number = 1, .name = 11},
                        {.op = BJVMI_OP(BJVMI_KIND_END, BJVMI_END_MESSAGE)}};
-    uint16_t name_header[2] = {(uint16_t)length, 0};
+    const uint16_t name_header[2] = {(uint16_t)length, BJVMI_NAME_LONG << 8};
     memcpy(names + 4, "a.M", 3);
     memcpy(names + 7, name_header, 4);
     memset(names + 11, 'x', length);
@@ -539,7 +578,10 @@ Test(verify, longest_name) {
 Test(verify, prebound) {
   blob *b = blob_sample();
   bjvmi_word *words = (bjvmi_word *)(void *)(b->file + b->offset[BJVMI_SECTION_WORDS]);
-  ((bjvmi_header *)(void *)b->file)->layout = 1;
+  bjvmi_header *h = (bjvmi_header *)(void *)b->file;
+  h->minor = 1;
+  h->flags = BJVMI_HEADER_64BIT;
+  h->layout = 1;
   words[W_ID].offset = 8;
   words[W_ID].presence = 64;
   blob_seal(b->file, b->size);
@@ -567,6 +609,181 @@ Test(verify, empty) {
   blob_seal(file, sizeof file);
   cr_assert_eq(load(file, sizeof file, &image, &error), BJVM_PLAN_CORRUPT);
   cr_assert_str_eq(error.message, "the name pool has no room for its padding");
+}
+
+/* -- Mini descriptors ------------------------------------------------------------------------------------- */
+
+/* Among the sample's mini descriptors: those of messages, by their number, then these. */
+enum { M_COLOR = S_ELSEWHERE + 1, M_NULL, M_EXT_ONE, M_EXT_MANY };
+
+typedef struct mini_row {
+  const char *text;
+  uint32_t which;
+  const char *find, *instead; /* this piece of what stands there is replaced; NULL: all of it */
+} mini_row;
+
+static const mini_row mini_rows[] = {
+    {"message 0: not the mini descriptor of a message", S_ORDER, NULL, ""},
+    {"message 0: not the mini descriptor of a message", S_ORDER, "$P", "%P"},
+    {"message 0: not the mini descriptor of a message", S_ORDER, "$P", "!P"},
+    {"message 0: a message set with fields", S_ORDER, NULL, "&"},
+    {"message 3: a message set with fields", S_STAMP, NULL, "&"},
+    {"message 12: a mini descriptor of an external message", S_ELSEWHERE, NULL, "$"},
+    {"message 1: not the mini descriptor of a map entry", S_TAGS, "%", "$"},
+    {"message 0: an unknown modifier in the mini descriptor", S_ORDER, "$P", "$PM"},
+    {"message 0: the message is extendable in one place only", S_ORDER, "$P", "$"},
+    {"message 0: the message is extendable in one place only", S_ORDER, "$P", "$M"},
+    {"message 3: the message is extendable in one place only", S_STAMP, "$+", "$P+"},
+    {"message 0: a number in the mini descriptor is too long", S_ORDER, "$P", "$PLLLLLLLL"},
+    {"message 3: a number in the mini descriptor is too long", S_STAMP, "$", "$````````"},
+    {"message 3: a number in the mini descriptor is too large", S_STAMP, "$", "$______~"},
+    {"message 3: the mini descriptor lacks a field", S_STAMP, NULL, "$"},
+    {"message 3: the mini descriptor lacks a field", S_STAMP, "(P", ""},
+    {"message 3: the mini descriptor lacks a field", S_STAMP, "(P", "\xff"},
+    {"message 3: the mini descriptor lacks a field", S_STAMP, "(P", "\x1f"},
+    {"message 3: the mini descriptor lacks a field", S_STAMP, "(P", "\""},
+    {"message 3: the mini descriptor lacks a field", S_STAMP, "(P", "'"},
+    {"message 3: the mini descriptor lacks a field", S_STAMP, "(P", "``P"},
+    {"message 3: an unknown type in the mini descriptor", S_STAMP, "(P", "5P"},
+    {"message 3: an unknown type in the mini descriptor", S_STAMP, "(P", "I"},
+    {"message 3: the mini descriptor has another field number", S_STAMP, "(P", "a(P"},
+    {"message 3: the mini descriptor has another field number", S_STAMP, "(P", "_(P"},
+    {"message 3: the mini descriptor has another type for the field", S_STAMP, "(P", ")P"},
+    {"message 0: the mini descriptor has another type for the field", S_ORDER, "1P4", "0P4"},
+    {"message 0: the enum is closed in one place only", S_ORDER, "4P", ".P"},
+    {"message 3: the field is repeated in one place only", S_STAMP, "(P", "<"},
+    {"message 5: the field is repeated in one place only", S_MASK, NULL, "$1"},
+    {"message 3: the field has presence in one place only", S_STAMP, "(P", "("},
+    {"message 0: the field has presence in one place only", S_ORDER, "(N", "(P"},
+    {"message 0: the mini descriptor has another number of required fields", S_ORDER, "(N", "("},
+    {"message 9: a required field without a hasbit", S_VALUE, "$. ", "$.N "},
+    {"message 3: an unknown modifier in the mini descriptor", S_STAMP, "(P", "(PM"},
+    {"message 3: a field that cannot be packed is", S_STAMP, "(P", "(Q"},
+    {"message 5: a field that cannot be packed is", S_MASK, NULL, "$EM"},
+    {"message 3: UTF-8 is asked of a field that is no string", S_STAMP, "(P", "(X"},
+    {"message 3: a field's modifiers contradict each other", S_STAMP, "(P", "(R"},
+    {"message 5: a field's modifiers contradict each other", S_MASK, NULL, "$EP"},
+    {"message 3: the mini descriptor goes on behind its fields", S_STAMP, "(P", "(P("},
+    {"message 3: the mini descriptor goes on behind its fields", S_STAMP, "(P", "(P^!"},
+    {"message 9: the mini descriptor lacks its oneofs", S_VALUE, "^!|#|$|%|&|(", ""},
+    {"message 9: the mini descriptor lacks its oneofs", S_VALUE, "^!|", "3!|"},
+    {"message 9: an empty oneof in the mini descriptor", S_VALUE, "^!|", "^~!|"},
+    {"message 9: an empty oneof in the mini descriptor", S_VALUE, "|(", "|(~"},
+    {"message 9: a number in the mini descriptor is too long", S_VALUE, "|(", "|(((((((("},
+    {"message 9: a member of a oneof that is not one", S_VALUE, "|(", "|)"},
+    {"message 0: a member of a oneof that is not one", S_ORDER, "^1|2", "^1|!"},
+    {"message 9: the mini descriptor goes on behind its oneofs", S_VALUE, "|(", "|(}"},
+    {"message 9: the mini descriptor goes on behind its oneofs", S_VALUE, "|(", "|(\\"},
+    {"message 9: a oneof of the mini descriptor lacks members", S_VALUE, "|(", ""},
+    {"message 9: a oneof of the mini descriptor lacks members", S_VALUE, "|(", "|(~("},
+    {"message 1: the mini descriptor lacks a field", S_TAGS, NULL, "%("},
+    {"message 1: the mini descriptor has another type for the field", S_TAGS, NULL, "%(("},
+    {"message 1: the mini descriptor has another field number", S_TAGS, NULL, "%(a1"},
+    {"message 1: a map entry with a required field", S_TAGS, NULL, "%(1N"},
+    {"message 2: a map entry with a group", S_BY_NAME, NULL, "%12"},
+    {"message 1: the field is repeated in one place only", S_TAGS, NULL, "%(E"},
+    {"message 1: the mini descriptor goes on behind its fields", S_TAGS, NULL, "%(11"},
+    {"message 1: the mini descriptor goes on behind its fields", S_TAGS, NULL, "%(1^!"},
+    {"enum 0: not the mini descriptor of an enum", M_COLOR, NULL, ""},
+    {"enum 0: not the mini descriptor of an enum", M_COLOR, "!/", "$/"},
+    {"enum 0: the mini descriptor has another enum number", M_COLOR, "!/", "!0"},
+    {"enum 0: the mini descriptor has another enum number", M_COLOR, "!/", "! /"},
+    {"enum 0: the mini descriptor lacks an enum number", M_COLOR, NULL, "!/"},
+    {"enum 0: a number in the mini descriptor is too long", M_COLOR, "!/", "!/________"},
+    {"enum 0: a character that no mini descriptor of an enum has", M_COLOR, "!/", "!/B"},
+    {"enum 0: a character that no mini descriptor of an enum has", M_COLOR, "!/", "!/\xff"},
+    {"enum 1: a mini descriptor of an open enum", M_NULL, NULL, "!!"},
+    {"extension 0: not the mini descriptor of an extension", M_EXT_ONE, NULL, ""},
+    {"extension 0: not the mini descriptor of an extension", M_EXT_ONE, "#", "$"},
+    {"extension 0: the mini descriptor lacks a field", M_EXT_ONE, "#", "#P"},
+    {"extension 0: an extension with such a modifier", M_EXT_ONE, "(", "(N"},
+    {"extension 0: an extension with such a modifier", M_EXT_ONE, "(", "(P"},
+    {"extension 0: the mini descriptor has another field number", M_EXT_ONE, NULL, "#("},
+    {"extension 1: the field is repeated in one place only", M_EXT_MANY, "G", "3"},
+    {"extension 0: the mini descriptor goes on behind its field", M_EXT_ONE, "(", "(("},
+    {"extension 0: the mini descriptor goes on behind its field", M_EXT_ONE, "(", "(^!"},
+};
+
+/* The sample's mini descriptor `which` with a piece of it replaced. */
+static void replace_mini(const mini_row *r, char *to, size_t capacity) {
+  blob *b = blob_sample_mini(0, NULL);
+  const uint8_t *at = (const uint8_t *)b->mini;
+  for (uint32_t i = 0; i < r->which; i++) at += 1 + *at;
+  char whole[256];
+  memcpy(whole, at + 1, *at);
+  whole[*at] = 0;
+  const char *piece = r->find ? strstr(whole, r->find) : whole;
+  cr_assert(piece, "%s: no %s in %s", r->text, r->find, whole);
+  size_t cut = r->find ? strlen(r->find) : strlen(whole);
+  snprintf(to, capacity, "%.*s%s%s", (int)(piece - whole), whole, r->instead, piece + cut);
+  free(b);
+}
+
+Test(verify, accepts_minis) {
+  blob *b = blob_sample_mini(0, NULL);
+  const bjvm_image *image;
+  bjvm_error error = {.message = ""};
+  cr_assert_eq(load(b->file, b->size, &image, &error), BJVM_OK, "%zu: %s", error.offset, error.message);
+  cr_assert(bjvm_image_has_tables(image));
+  cr_assert(use(image) > 0);
+}
+
+Test(verify, each_check_of_minis) {
+  for (size_t i = 0; i < sizeof mini_rows / sizeof mini_rows[0]; i++) {
+    const mini_row *r = &mini_rows[i];
+    char mini[256];
+    replace_mini(r, mini, sizeof mini);
+    blob *b = blob_sample_mini(r->which, mini);
+    const bjvm_image *image = NULL;
+    bjvm_error error = {.message = ""};
+    cr_expect_eq(load(b->file, b->size, &image, &error), BJVM_PLAN_CORRUPT, "row %zu: %s", i, mini);
+    cr_expect_str_eq(error.message, r->text, "row %zu, %s: got \"%s\"", i, mini, error.message);
+    cr_expect(error.offset >= b->offset[BJVMI_SECTION_MINI] && error.offset <= b->size, "row %zu", i);
+    free(b);
+  }
+}
+
+/* The section itself: a length that goes on, one that is longer than it need be, one that leads outside, bytes left. */
+Test(verify, mini_lengths) {
+  static const struct {
+    const char *bytes, *text;
+    size_t at, size;
+  } cases[] = {
+      {"\x80\x80\x80\x80", "message 0: its mini descriptor is not there", 0, 4},
+      {"\x80\x00", "message 0: its mini descriptor is not there", 0, 2},
+      {"\xff\x7f", "message 0: its mini descriptor is not there", 0, 2},
+  };
+  const bjvm_image *image;
+  bjvm_error error;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    blob *b = blob_sample_mini(0, NULL);
+    memcpy(b->file + b->offset[BJVMI_SECTION_MINI], cases[i].bytes, cases[i].size);
+    blob_seal(b->file, b->size);
+    cr_expect_eq(load(b->file, b->size, &image, &error), BJVM_PLAN_CORRUPT, "%zu", i);
+    cr_expect_str_eq(error.message, cases[i].text, "%zu: %s", i, error.message);
+    cr_expect_eq(error.offset, b->offset[BJVMI_SECTION_MINI], "%zu", i);
+    free(b);
+  }
+  for (int more = -1; more <= 1; more += 2) {
+    blob *b = blob_sample_records();
+    b->minor = 1;
+    blob_sample_minis(b, 0, NULL);
+    b->count[BJVMI_SECTION_MINI] += (uint32_t)more;
+    blob_finish(b);
+    cr_expect_eq(load(b->file, b->size, &image, &error), BJVM_PLAN_CORRUPT);
+    cr_expect_str_eq(error.message, more > 0 ? "bytes behind the last mini descriptor"
+                                             : "extension 1: its mini descriptor is not there");
+    free(b);
+  }
+}
+
+/* Older files have no mini descriptors and no layout, and are read. */
+Test(verify, older_minor) {
+  blob *b = blob_sample();
+  const bjvm_image *image;
+  cr_assert_eq(((const bjvmi_header *)(const void *)b->file)->minor, 0);
+  cr_assert_eq(load(b->file, b->size, &image, NULL), BJVM_OK);
+  cr_assert_not(bjvm_image_has_tables(image));
 }
 
 static uint32_t random_next(uint64_t *state) {

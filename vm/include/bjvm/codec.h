@@ -58,7 +58,7 @@ BJVM_API bool bjvm_output_flush(bjvm_output *output);
 /* The plan of an extension; from a registry. */
 typedef struct bjvm_extension bjvm_extension;
 
-/* Resolves the types that a schema does not name: contents of Any, extensions. Given by the caller; bjvm/registry.h makes
+/* Resolves the types that a schema does not name: contents of Any, extensions. Given by the caller; bjvm/cache.h makes
  * one from a DefPool. Its functions are called from many threads at once if calls that share it are. */
 typedef struct bjvm_registry {
   size_t size;   /* sizeof(bjvm_registry) */
@@ -79,6 +79,16 @@ typedef struct bjvm_registry {
   bjvm_status (*encode)(void *context, const upb_Message *msg, const upb_MiniTable *table, upb_Arena *arena,
                         char **data, size_t *size);
 } bjvm_registry;
+
+/* Binds every message type and extension of a plan file to the mini tables built from it (bjvm_image_build_tables), and fills in a
+ * registry over them: Any and extensions without reflection, and find_message gives the plan of each type.
+ *
+ * All plans are prepared for `encode_flags` (BJVM_ENCODE_*; 0: for plain output and for reading; see bjvm_plan_prepare). Memory
+ * comes from `arena`; the registry's functions use it, so it must live as long. Left NULL: decode and encode, which Any needs; set
+ * them to functions that call upb's binary codec, so that a program without Any does not link it. Errors: PLAN_UNBOUND (the file
+ * lacks a type that another one has a field of), PLAN_MISMATCH, OUT_OF_MEMORY, BAD_ARGUMENT. `error` may be NULL. */
+BJVM_API bjvm_status bjvm_tables_registry(const bjvm_tables *tables, uint32_t encode_flags, upb_Arena *arena,
+                                          bjvm_registry *registry, bjvm_error *error);
 
 /* -- Printing --------------------------------------------------------------------------------------------------- */
 

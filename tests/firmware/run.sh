@@ -1,0 +1,154 @@
+#!/bin/sh
+# The firmware sample on every architecture:   sh tests/firmware/run.sh [--session-only] [arch...]
+#                                              (amd64 i386 armhf arm64 s390x; --session-only: without the unit tests)
+# Builds libbjvm-vm (-Dsize=small) and the node for each, and holds a session with it (session.py, expected.jsonl): with the
+# portable plan file in its flash, and with files prebound for 32 and for 64 bits. malloc and its kin are trapped. On armhf
+# and s390x vm's unit tests and the case table run too. One line per architecture, then `N passed, M failed`.
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+. "$root/tests/firmware/arch.sh"
+
+passed=0
+failed=0
+notes=
+pass() { passed=$((passed + 1)); }
+
+fail() {
+  failed=$((failed + 1))
+  echo "   FAILED $*"
+}
+
+# session ARCH PLAN: the node with that plan in flash says what is expected.
+session() {
+  program=$work/$1/node-$2
+  marks=$work/$1/$2.err
+  if ! link_firmware "$1" "$2" "$program" > "$work/log" 2>&1; then
+    head -n 20 "$work/log" | sed 's/^/      | /'
+    fail "$1 $2: does not link"
+    return 0
+  fi
+  # shellcheck disable=SC2046
+  if python3 "$firmware/session.py" "$work/node_v2.bjp" "$work/node_other.bjp" $(runner_of "$1") "$program" \
+    > "$work/log" 2> "$marks"; then
+    pass
+  else
+    cut -c 1-300 "$work/log" | sed 's/^/      | /'
+    fail "$1 $2: $(tail -n 1 "$marks")"
+    return 0
+  fi
+  # A prebound file is used in place where it was made for, and nowhere else.
+  want='plans bound in RAM'
+  [ "$2" = "prebound$(bits_of "$1")" ] && [ "$1" != s390x ] && want='plans in place'
+  if grep -q "$want" "$marks"; then pass; else fail "$1 $2: not '$want': $(cat "$marks")"; fi
+}
+
+# The traps work, and what is linked has nothing of upb's reflection, JSON and binary codec.
+check_program() {
+  program=$work/$1/node-portable
+  status=0
+  # shellcheck disable=SC2046
+  $(runner_of "$1") "$program" trap > "$work/log" 2>&1 || status=$?
+  if [ "$status" -eq 99 ] && grep -q 'malloc was called' "$work/log"; then pass; else fail "$1: malloc is not trapped"; fi
+  if "$(tool_of "$1" nm)" "$program" |
+    grep -E ' _?upb_(DefPool|MessageDef|FieldDef|EnumDef|Json|Decode|Encode|TextEncode)\w*$' \
+      > "$work/log"; then
+    fail "$1: linked although not needed: $(awk '{ print $3 }' "$work/log" | tr '\n' ' ')"
+  else
+    pass
+  fi
+}
+
+# What a test needs beside vm: the plan compiler and lib (only their programs need utf8proc), and what tests share.
+test_flags="-std=c11 -O1 -g -w -DBJVM_SIZE_SMALL"
+compile_tests() {
+  rm -rf "$work/$1/objects"
+  mkdir -p "$work/$1/objects"
+  include="-I$root/vm -I$root/vm/include -I$root/planc -I$root/planc/include -I$root/lib -I$root/lib/include"
+  include="$include -I$root/tests/plain -I$root/tests/common -I$root/tests/unit -I$root/tests"
+  include="$include -isystem $root/subprojects/upb/overlay -isystem $(upb_root "$1")/include"
+  sources=$(sed -n "/^planc_sources/,/^)/s/ *'\(.*\)',/planc\/\1/p" "$root/planc/meson.build")
+  sources="$sources $(sed -n "/^lib_sources/,/^)/s/ *'\(.*\)',/lib\/\1/p" "$root/lib/meson.build")"
+  for source in $sources tests/common/support.c; do
+    echo "$(gcc_of "$1") $test_flags $include -c $root/$source -o $work/$1/objects/$(echo "$source" | tr / _).o"
+  done | xargs -P "$(nproc)" -I '{}' sh -c '{}' &&
+    "$(gcc_of "$1")" -c "$root/subprojects/upb/isoc23.c" -o "$work/$1/isoc23.o"
+}
+
+# run_plain ARCH NAME SOURCE [ARGUMENT...]: a test with a plain main.
+run_plain() {
+  arch=$1
+  name=$2
+  source=$3
+  shift 3
+  # shellcheck disable=SC2086 # lists of words
+  "$(gcc_of "$arch")" $test_flags $include "$root/$source" "$work/$arch"/objects/*.o "$work/$arch/vm/libbjvm-vm.a" \
+    -L"$(upb_libs "$arch")" -lupb -lutf8_range "$work/$arch/isoc23.o" -lm -lpthread -static -o "$work/$arch/$name" \
+    > "$work/log" 2>&1 || {
+    fail "$arch $name: does not build: $(grep -m 1 -E 'error|undefined' "$work/log")"
+    return 0
+  }
+  # shellcheck disable=SC2046
+  BJVM_TESTS_DIR=$root/tests BJVM_PROTO_DIR=$(upb_root "$native")/include \
+    $(runner_of "$arch") "$work/$arch/$name" "$@" > "$work/log" 2>&1 || true
+  counts=$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$work/log" | tail -n 1)
+  if [ -z "$counts" ] || [ "${counts#* }" -ne 0 ]; then
+    tail -n 12 "$work/log" | sed 's/^/      | /'
+    fail "$arch $name"
+  fi
+  [ -z "$counts" ] || tests=$((tests + ${counts%% *}))
+}
+
+run_tests() {
+  tests=0
+  compile_tests "$1" > "$work/log" 2>&1 || {
+    fail "$1: tests do not build: $(grep -m 1 error "$work/log")"
+    return 0
+  }
+  for source in "$root"/tests/unit/*_test.c; do
+    name=$(basename "$source" .c)
+    # Files made by writing structs out are little-endian only where the machine is; bind_test takes for granted that pointers
+    # have 8 bytes and that words can be used in place.
+    [ "$1" = s390x ] && grep -q '"blob.h"' "$source" && continue
+    [ "$name" = bind_test ] && continue
+    run_plain "$1" "$name" "tests/unit/$name.c"
+  done
+  run_plain "$1" case_test tests/cases/case_test.c "$root/tests/cases/cases.binpb" "$root/tests/cases/table.tsv"
+  passed=$((passed + tests))
+  notes="$notes, $tests unit tests and cases"
+}
+
+session_only=false
+if [ "${1-}" = --session-only ]; then
+  session_only=true
+  shift
+fi
+architectures=${*:-$all_architectures}
+# shellcheck disable=SC2086
+need_architectures $architectures
+cd "$root"
+firmware_build "$native" || die "the native build failed"
+
+compile_plan node_v2 -o "$work/node_v2.bjp"
+compile_plan node_other -o "$work/node_other.bjp"
+compile_array portable
+compile_array prebound32 --abi=32
+compile_array prebound64 --abi=64
+
+for arch in $architectures; do
+  before=$failed
+  notes=
+  if firmware_build "$arch"; then
+    for plan in portable prebound32 prebound64; do session "$arch" "$plan"; done
+    [ -f "$work/$arch/node-portable" ] && check_program "$arch"
+    notes=", $(cat "$work/$arch/portable.err" 2> /dev/null)"
+    case $arch in
+      armhf | s390x) $session_only || run_tests "$arch" ;;
+    esac
+  else
+    fail "$arch: does not build"
+  fi
+  if [ "$failed" -eq "$before" ]; then verdict=ok; else verdict=FAILED; fi
+  echo "$arch: $verdict$notes"
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
