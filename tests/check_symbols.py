@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What the built libraries need and show:  check_symbols.py BUILD_DIR  (a release build)
+                                           check_symbols.py ARCHIVE    (a libbjvm-vm.a of any architecture)
 
 - libbjvm-vm.a asks for nothing but a few functions of string.h, the compiler's own helpers, and upb without reflection,
   JSON and binary codec: no heap, no stdio, no locale, no errno, no abort. It has no writable data.
@@ -79,11 +80,12 @@ def check_exports(library, rooms, errors):
 def main():
     build = Path(sys.argv[1] if len(sys.argv) > 1 else "build")
     errors = []
-    vm_static = build / "vm/libbjvm-vm.a"
+    vm_static = build / "vm/libbjvm-vm.a" if build.is_dir() else build
     check_needs(vm_static, errors)
     check_constant(vm_static, errors)
-    check_exports(build / "vm/libbjvm-vm.so", ["vm"], errors)
-    check_exports(build / "libbjvm.so", ["vm", "planc", "lib"], errors)
+    if build.is_dir():
+        check_exports(build / "vm/libbjvm-vm.so", ["vm"], errors)
+        check_exports(build / "libbjvm.so", ["vm", "planc", "lib"], errors)
     print("\n".join(errors) if errors else "symbols are as promised")
     return 1 if errors else 0
 

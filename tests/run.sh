@@ -5,7 +5,8 @@
 #   build-clang/     clang, warnings are errors: all suites but slow
 #   build-portable/  switch dispatch, portable kernels: all suites but slow
 #   build-small/     -Dsize=small: all suites but slow
-#   conformance      the official runner against build/ and build-portable/, where npm is at hand
+#   build-firmware/  the firmware sample on five architectures (tests/firmware/run.sh)
+#   conformance      the official runner against build/ and build-portable/
 # Ends with `N passed, M failed`, counted from what ran (tests/count.py); exit 0 only when M is 0 and N is not.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -68,12 +69,14 @@ make_build() {
 
 need_packages gcc g++ libc6-dev clang libclang-rt-dev clang-format meson ninja-build pkg-config python3 \
   libcriterion-dev libutf8proc-dev protobuf-compiler valgrind
+command -v npm > /dev/null 2>&1 || need_packages nodejs npm # others than Debian's may be there already
 fetch_upb
 cd "$root"
 
 if make_build build '-Dtests=true'; then
   run_suites build
   check 'exported and undefined symbols' python3 tests/check_symbols.py build
+  check 'no recursion in vm' python3 tests/check_callgraph.py build
 fi
 
 say "structure"
@@ -111,18 +114,30 @@ check 'all forms give the same bytes' sh -c '
   done
   exit 0'
 
-# The official suite needs npm (runner and buf come from there), which is not worth installing for this alone.
-if command -v npm > /dev/null 2>&1 || [ -d build-conformance/node_modules ]; then
-  say "conformance"
-  conformance_log=build/conformance.log
-  BUILD=$root/build BUILD_SWITCH=$root/build-portable BUILD_PORTABLE=$root/build-portable \
-    sh tests/conformance/run.sh cached loaded guard portable > "$conformance_log" 2>&1 || failed=$((failed + 1))
-  grep -E '^[a-z]+: CONFORMANCE|^run.sh:' "$conformance_log" | sed 's/^/   /' || tail -n 20 "$conformance_log"
-  successes=$(sed -n 's/^[a-z]*: CONFORMANCE SUITE PASSED: \([0-9]*\) successes.*/\1/p' "$conformance_log")
-  for count in $successes; do passed=$((passed + count)); done
+# Static memory, five architectures, 32 and 64 bit, both byte orders (qemu runs what is not the machine's own).
+say "firmware"
+firmware_log=build/firmware.log
+sh tests/firmware/run.sh > "$firmware_log" 2>&1 || true
+grep -v '^-- ' "$firmware_log" | sed '$d; s/^/   /'
+counts=$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$firmware_log" | tail -n 1)
+if [ -n "$counts" ]; then
+  passed=$((passed + ${counts% *}))
+  failed=$((failed + ${counts#* }))
 else
-  say "conformance suite passed over: npm not found"
+  failed=$((failed + 1))
+  tail -n 5 "$firmware_log"
 fi
+say "firmware done  [$(elapsed)]"
+
+# The official runner and buf come from npm. The plan source, the dispatch and the kernels in turn: build-portable has switch
+# dispatch and portable kernels.
+say "conformance"
+conformance_log=build/conformance.log
+BUILD=$root/build BUILD_SWITCH=$root/build-portable BUILD_PORTABLE=$root/build-portable \
+  sh tests/conformance/run.sh cached loaded guard switch portable > "$conformance_log" 2>&1 || failed=$((failed + 1))
+grep -E '^[a-z]+: CONFORMANCE|^run.sh:' "$conformance_log" | sed 's/^/   /' || tail -n 20 "$conformance_log"
+successes=$(sed -n 's/^[a-z]*: CONFORMANCE SUITE PASSED: \([0-9]*\) successes.*/\1/p' "$conformance_log")
+for count in $successes; do passed=$((passed + count)); done
 
 say "all done  [$(elapsed)]"
 echo "$passed passed, $failed failed"

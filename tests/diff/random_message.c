@@ -348,7 +348,8 @@ static int by_number(const void *a, const void *b) {
 static void set_extensions(generator *g, upb_Message *msg, const upb_MessageDef *def, int depth) {
   size_t count;
   const upb_FieldDef **all = upb_DefPool_GetAllExtensions(g->pool, def, &count);
-  qsort(all, count, sizeof *all, by_number); /* the pool's order differs from process to process */
+  if (count > 1)
+    qsort(all, count, sizeof *all, by_number); /* the pool's order differs from process to process */
   for (size_t i = 0; i < count; i++)
     if (chance(g, 15) && (!upb_FieldDef_IsSubMessage(all[i]) || depth < g->max_depth))
       set_field(g, msg, all[i], depth);

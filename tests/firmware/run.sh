@@ -42,9 +42,14 @@ session() {
   if grep -q "$want" "$marks"; then pass; else fail "$1 $2: not '$want': $(cat "$marks")"; fi
 }
 
-# The traps work, and what is linked has nothing of upb's reflection, JSON and binary codec.
+# The library asks for what a firmware has; the traps work, and what is linked has nothing of upb's reflection, JSON and binary codec.
 check_program() {
   program=$work/$1/node-portable
+  if python3 "$root/tests/check_symbols.py" "$work/$1/vm/libbjvm-vm.a" > "$work/log"; then
+    pass
+  else
+    fail "$1: $(head -n 3 "$work/log")"
+  fi
   status=0
   # shellcheck disable=SC2046
   $(runner_of "$1") "$program" trap > "$work/log" 2>&1 || status=$?

@@ -381,8 +381,9 @@ static void damage(const compiled *c, char *file, uint64_t *state) {
     size_t from = random_next(state) % 2 ? words : mini;
     size_t size = from == words ? image->word_count * sizeof(bjvmi_word) : image->mini_size;
     size_t at = from + random_next(state) % size;
-    file[at] =
-        random_next(state) % 2 ? (char)random_next(state) : (char)(file[at] ^ 1 << random_next(state) % 8);
+    uint32_t how = random_next(state), value = random_next(state);
+    if (how % 2) file[at] = (char)value;
+    else file[at] = (char)(file[at] ^ (char)(1 << value % 8));
   }
 }
 

@@ -59,13 +59,13 @@ static inline void plain_fail(bool fatal, const char *file, int line, const char
   static void plain_run_##suite_name##_##test_name(void);                                                    \
   __attribute__((constructor)) static void plain_add_##suite_name##_##test_name(void) {                      \
     static plain_test test = {                                                                               \
-        #suite_name, #test_name, plain_run_##suite_name##_##test_name, {NULL, __VA_ARGS__}, NULL};           \
+        #suite_name, #test_name, plain_run_##suite_name##_##test_name, {.unused = NULL, __VA_ARGS__}, NULL}; \
     plain_add(&test);                                                                                        \
   }                                                                                                          \
   static void plain_run_##suite_name##_##test_name(void)
 #define TestSuite(suite_name, ...)                                                                           \
   __attribute__((constructor)) static void plain_options_##suite_name(void) {                                \
-    plain_suite = (plain_options){NULL, __VA_ARGS__};                                                        \
+    plain_suite = (plain_options){.unused = NULL, __VA_ARGS__};                                              \
   }                                                                                                          \
   struct plain_test
 
