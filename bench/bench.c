@@ -1,7 +1,8 @@
 /* The benchmark program: options, then case by case make, check, measure; at the end the report.
  *
- * corpus.c makes the messages, peer_*.c are what is compared, check.c looks at every output before measure.c times it.
- * One process, pinned to one cpu. Exit status: 0 done, 1 a check failed or something is missing, 2 bad usage.
+ * corpus.c makes the messages, peer_*.c are what is compared, check.c looks at every output before measure.c
+ * times it. One process, pinned to one cpu. Exit status: 0 done, 1 a check failed or something is missing, 2
+ * bad usage.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -42,7 +43,7 @@ typedef struct options {
   bench_direction profile_direction;
 } options;
 
-/* -- Arguments -------------------------------------------------------------------------------------------------- */
+/* -- Arguments ------------------------------------------------------------------------------------------ */
 
 static _Noreturn void bad_usage(const char *what, const char *argument) {
   fprintf(stderr, "bench: %s: %s\n\n%s", what, argument, usage);
@@ -131,7 +132,7 @@ static void read_options(options *o, int argc, char **argv) {
   o->settings.batch_ns = o->settings.quick ? 2e6 : 3e6;
 }
 
-/* -- Work ------------------------------------------------------------------------------------------------------- */
+/* -- Work ----------------------------------------------------------------------------------------------- */
 
 static int pin(int cpu) {
   cpu_set_t set;

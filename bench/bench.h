@@ -8,7 +8,8 @@
 
 enum { BENCH_MAX_CASES = 64 };
 
-/* One peer on one case in one direction, nanoseconds a message. Ratios are the peer's time by bjvm's, round by round. */
+/* One peer on one case in one direction, nanoseconds a message. Ratios are the peer's time by bjvm's, round
+ * by round. */
 typedef struct bench_figure {
   bool present;
   double min_ns, median_ns;
@@ -41,8 +42,8 @@ typedef struct bench_settings {
   char kernels[32]; /* that bjvm's plans run with */
 } bench_settings;
 
-/* check.c: opens every peer on a case, makes the texts and checks every peer's output on every message. Ends the
- * program with status 1 when a check fails. */
+/* check.c: opens every peer on a case, makes the texts and checks every peer's output on every message. Ends
+ * the program with status 1 when a check fails. */
 void bench_run_open(bench_run *run, bench_case *bcase, bench_memory *memory, bjvm_cache *cache);
 void bench_run_check(const bench_run *run);
 void bench_run_close(bench_run *run);

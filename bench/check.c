@@ -1,7 +1,8 @@
 /* Opening a case, and the checks before anything is timed: a fast wrong answer is no answer.
  *
- * Every message goes through every peer. What is read must equal the message that was printed (upb_Message_IsEqual); the
- * ways of bjvm must agree byte for byte; what others print must give the same message when bjvm reads it.
+ * Every message goes through every peer. What is read must equal the message that was printed
+ * (upb_Message_IsEqual); the ways of bjvm must agree byte for byte; what others print must give the same
+ * message when bjvm reads it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static _Noreturn void fail(const bench_run *run, size_t peer, size_t index, cons
   bench_die(what, where);
 }
 
-/* -- Opening ---------------------------------------------------------------------------------------------------- */
+/* -- Opening -------------------------------------------------------------------------------------------- */
 
 static bench_text keep(const bench_run *run, bench_text text) {
   char *copy = upb_Arena_Malloc(run->bcase->arena, text.size + 1);
@@ -56,7 +57,7 @@ void bench_run_close(bench_run *run) {
     if (run->states[p]) bench_peers[p]->close(run->states[p]);
 }
 
-/* -- Checks ----------------------------------------------------------------------------------------------------- */
+/* -- Checks --------------------------------------------------------------------------------------------- */
 
 /* `peer` reads `text` and finds message `index` in it. */
 static void check_reads(const bench_run *run, size_t peer, size_t index, bench_text text, const char *what) {

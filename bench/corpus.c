@@ -1,8 +1,9 @@
 /* The corpus: a seeded generator of messages, one function per shape.
  *
- * Goes through reflection only, so that no peer has a hand in what is measured. A field without a word about it is present
- * with p = 0.5. Values are drawn from the ranges a real message of that shape has; doubles keep all their digits, which is the
- * slow and the usual case. The seed of a case depends on its name alone: leaving out other cases does not change it.
+ * Goes through reflection only, so that no peer has a hand in what is measured. A field without a word about
+ * it is present with p = 0.5. Values are drawn from the ranges a real message of that shape has; doubles keep
+ * all their digits, which is the slow and the usual case. The seed of a case depends on its name alone:
+ * leaving out other cases does not change it.
  */
 #include "corpus.h"
 
@@ -29,7 +30,7 @@ void bench_die(const char *what, const char *detail) {
   exit(1);
 }
 
-/* -- Schema ----------------------------------------------------------------------------------------------------- */
+/* -- Schema --------------------------------------------------------------------------------------------- */
 
 static bench_text read_file(const char *path) {
   FILE *file = fopen(path, "rb");
@@ -71,7 +72,7 @@ void bench_schema_free(bench_schema *schema) {
   free((char *)(uintptr_t)schema->set.data);
 }
 
-/* -- Chance ----------------------------------------------------------------------------------------------------- */
+/* -- Chance --------------------------------------------------------------------------------------------- */
 
 typedef struct maker {
   uint64_t state;
@@ -105,7 +106,7 @@ static uint64_t seed_of(const char *name) {
   return seed;
 }
 
-/* -- Text ------------------------------------------------------------------------------------------------------- */
+/* -- Text ----------------------------------------------------------------------------------------------- */
 
 static upb_MessageValue string_value(maker *m, const char *data, size_t size) {
   char *copy = upb_Arena_Malloc(m->arena, size + 1);
@@ -184,7 +185,7 @@ static upb_MessageValue escapes(maker *m, int64_t lo, int64_t hi) {
   return string_value(m, text, size);
 }
 
-/* -- Fields ----------------------------------------------------------------------------------------------------- */
+/* -- Fields --------------------------------------------------------------------------------------------- */
 
 /* A message under construction. */
 typedef struct node {
@@ -266,7 +267,7 @@ static void fill_time(maker *m, node n, int digits) {
   put(m, n, "nanos", (upb_MessageValue){.int32_val = (int32_t)nanos});
 }
 
-/* -- Any field -------------------------------------------------------------------------------------------------- */
+/* -- Any field ------------------------------------------------------------------------------------------ */
 
 static upb_MessageValue scalar(maker *m, const upb_FieldDef *f) {
   upb_MessageValue value;
@@ -321,7 +322,7 @@ static void fill_field(maker *m, node n, const upb_FieldDef *f) {
   }
 }
 
-/* -- Shapes ----------------------------------------------------------------------------------------------------- */
+/* -- Shapes --------------------------------------------------------------------------------------------- */
 
 static void fill_simple(maker *m, node n) {
   if (coin(m)) put(m, n, "name", word(m, 5, 24));
@@ -473,7 +474,7 @@ static void fill_order_list(maker *m, node n) {
   for (int i = 0; i < 20; i++) fill_order(m, append_node(m, n, "items"));
 }
 
-/* -- Struct ----------------------------------------------------------------------------------------------------- */
+/* -- Struct --------------------------------------------------------------------------------------------- */
 
 static void fill_struct_members(maker *m, node n, int64_t lo, int64_t hi, int depth);
 
@@ -509,7 +510,7 @@ static void fill_descriptor(maker *m, node n) {
     bench_die("cannot parse", "the descriptor set");
 }
 
-/* -- Cases ------------------------------------------------------------------------------------------------------ */
+/* -- Cases ---------------------------------------------------------------------------------------------- */
 
 typedef struct shape {
   const char *name;
@@ -547,7 +548,8 @@ void bench_case_make(bench_case *bcase, size_t index, const bench_schema *schema
   bcase->def = upb_DefPool_FindMessageByName(schema->pool, s->type);
   if (bcase->def == NULL) bench_die("no such type", s->type);
   bcase->table = upb_MessageDef_MiniTable(bcase->def);
-  /* One block that is the kernel's own answer, so that the messages lie alike whatever was measured before. */
+  /* One block that is the kernel's own answer, so that the messages lie alike whatever was measured
+   * before. */
   bcase->arena = upb_Arena_NewSized(MESSAGES_BLOCK);
   bcase->count = s->count;
   bcase->messages = calloc(s->count, sizeof *bcase->messages);

@@ -1,10 +1,10 @@
 /* Timing: wall time of whole passes over the messages, peers taking turns in random order.
  *
- * Each round measures every peer once, and ratios are formed within a round: what slows the machine for longer than a round
- * slows both sides. All peers do the same messages in the same order. A measurement is as many passes as make up batch_ns,
- * timed in slices long enough for the clock's grain and short enough to lie between two switches to other processes; a
- * slice in which the process was put aside says nothing about the peer and is taken again. Medians and quartiles keep out
- * what remains.
+ * Each round measures every peer once, and ratios are formed within a round: what slows the machine for
+ * longer than a round slows both sides. All peers do the same messages in the same order. A measurement is as
+ * many passes as make up batch_ns, timed in slices long enough for the clock's grain and short enough to lie
+ * between two switches to other processes; a slice in which the process was put aside says nothing about the
+ * peer and is taken again. Medians and quartiles keep out what remains.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -25,7 +25,7 @@ static double now_ns(void) {
   return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* -- Numbers ---------------------------------------------------------------------------------------------------- */
+/* -- Numbers -------------------------------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
@@ -47,7 +47,7 @@ static double ratio_quantile(const double *a, const double *b, int n, double q, 
   return quantile(work, n, q);
 }
 
-/* -- One case --------------------------------------------------------------------------------------------------- */
+/* -- One case ------------------------------------------------------------------------------------------- */
 
 /* How a peer's passes are cut: slices of `messages`, each done `repeats` times over. */
 typedef struct slicing {
@@ -185,9 +185,10 @@ static void measure_direction(const bench_run *run, const bench_settings *settin
   for (size_t p = 0; p < BENCH_PEERS; p++) free(t.samples[p]);
 }
 
-/* -- Memory ----------------------------------------------------------------------------------------------------- */
+/* -- Memory --------------------------------------------------------------------------------------------- */
 
-/* The mean of the bytes a decode takes from its arena: how far the next allocation has moved in a block that holds all. */
+/* The mean of the bytes a decode takes from its arena: how far the next allocation has moved in a block that
+ * holds all. */
 static double arena_bytes(const bench_run *run, size_t peer) {
   const bench_case *bcase = run->bcase;
   const bench_text *texts = bench_peers[peer]->json ? bcase->json : bcase->binary;

@@ -1,8 +1,8 @@
 /* What is compared: one struct of functions for each peer.
  *
- * All peers get the same memory: an arena block that each operation starts anew (a message and all that hangs on it, or a
- * document, lives there), and an output block that stays warm. Nothing is freed and, as long as the blocks suffice, nothing
- * comes from malloc.
+ * All peers get the same memory: an arena block that each operation starts anew (a message and all that hangs
+ * on it, or a document, lives there), and an output block that stays warm. Nothing is freed and, as long as
+ * the blocks suffice, nothing comes from malloc.
  */
 #ifndef BJVM_BENCH_PEER_H_
 #define BJVM_BENCH_PEER_H_
@@ -10,7 +10,8 @@
 #include "bjvm/cache.h"
 #include "corpus.h"
 
-/* Blocks of this size hold the largest document of the corpus many times over; only what is used is ever touched. */
+/* Blocks of this size hold the largest document of the corpus many times over; only what is used is ever
+ * touched. */
 enum { BENCH_BLOCK_SIZE = 16 << 20 };
 
 typedef struct bench_memory {
@@ -29,17 +30,20 @@ typedef struct bench_peer {
   bool in_ratio[BENCH_DIRECTIONS]; /* whether the tables have a ratio to it */
   const char *missing;             /* why it cannot be had; NULL: it is there */
 
-  /* Makes what the peer needs once for a case. NULL on failure. `bcase`, `memory`, `cache` outlive the state. */
+  /* Makes what the peer needs once for a case. NULL on failure. `bcase`, `memory`, `cache` outlive the
+   * state. */
   void *(*open)(const bench_case *bcase, bench_memory *memory, bjvm_cache *cache);
   void (*close)(void *state);
 
-  /* `count` operations in a row on the messages from number `first` on. False: one has failed. This is what is timed. */
+  /* `count` operations in a row on the messages from number `first` on. False: one has failed. This is what
+   * is timed. */
   bool (*encode)(void *state, size_t first, size_t count);
   bool (*decode)(void *state, size_t first, size_t count);
 
   /* One operation, for the checks. The text lies in the output block. */
   bool (*encode_one)(void *state, size_t index, bench_text *text);
-  /* Reads `text` (JSON or binary, as `json` says) into a new message of `arena`; NULL for a peer whose result is none. */
+  /* Reads `text` (JSON or binary, as `json` says) into a new message of `arena`; NULL for a peer whose result
+   * is none. */
   upb_Message *(*decode_one)(void *state, bench_text text, upb_Arena *arena);
 } bench_peer;
 

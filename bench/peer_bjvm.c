@@ -1,7 +1,9 @@
-/* bjvm as a peer, in three ways: the plan from the cache, the plan from a file, and strings left where they are.
+/* bjvm as a peer, in three ways: the plan from the cache, the plan from a file, and strings left where they
+ * are.
  *
- * A plan from a file is compiled, loaded and bound when the case is opened, as a program with embedded plans does at start.
- * Options are NULL, as most callers have it, but for Any, which takes a registry and scratch memory.
+ * A plan from a file is compiled, loaded and bound when the case is opened, as a program with embedded plans
+ * does at start. Options are NULL, as most callers have it, but for Any, which takes a registry and scratch
+ * memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +22,7 @@ typedef struct bjvm_state {
   bjvm_decode_options decode_options;
 } bjvm_state;
 
-/* -- Opening ---------------------------------------------------------------------------------------------------- */
+/* -- Opening -------------------------------------------------------------------------------------------- */
 
 static bool has_any(const upb_MessageDef *def) {
   for (int i = 0; i < upb_MessageDef_FieldCount(def); i++) {
@@ -84,7 +86,7 @@ static void *open_loaded(const bench_case *bcase, bench_memory *memory, bjvm_cac
   return finish(state);
 }
 
-/* -- Operations ------------------------------------------------------------------------------------------------- */
+/* -- Operations ----------------------------------------------------------------------------------------- */
 
 static inline bool encode_message(bjvm_state *state, size_t index) {
   const bjvm_encode_options *options = NULL;

@@ -1,4 +1,5 @@
-/* upb's own codecs as peers: its JSON codec, which walks descriptors, and its binary one for the same messages. */
+/* upb's own codecs as peers: its JSON codec, which walks descriptors, and its binary one for the same
+ * messages. */
 #include <stdlib.h>
 
 #include "peer.h"
@@ -21,7 +22,7 @@ static void *open_state(const bench_case *bcase, bench_memory *memory, bjvm_cach
   return state;
 }
 
-/* -- JSON ------------------------------------------------------------------------------------------------------- */
+/* -- JSON ----------------------------------------------------------------------------------------------- */
 
 static inline size_t encode_json(const upb_state *state, size_t index) {
   const bench_case *bcase = state->bcase;
@@ -62,7 +63,7 @@ static upb_Message *json_decode_one(void *opaque, bench_text text, upb_Arena *ar
   return decode_json(opaque, text, arena);
 }
 
-/* -- Binary ----------------------------------------------------------------------------------------------------- */
+/* -- Binary --------------------------------------------------------------------------------------------- */
 
 /* upb writes from the end of a block of its arena to the front; the text stays there. */
 static inline bool encode_binary(const upb_state *state, size_t index, bench_text *text) {

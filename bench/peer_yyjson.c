@@ -1,8 +1,8 @@
-/* yyjson as a peer: reading a text into a document, writing that document. It knows no schema; what it does is the least
- * that reading or writing the same bytes can cost.
+/* yyjson as a peer: reading a text into a document, writing that document. It knows no schema; what it does
+ * is the least that reading or writing the same bytes can cost.
  *
- * Memory comes from its pool allocator over the block that the others have their arena in. The documents it writes are
- * parsed when the case is opened.
+ * Memory comes from its pool allocator over the block that the others have their arena in. The documents it
+ * writes are parsed when the case is opened.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,8 @@
 /* The tables for people and the JSON for programs.
  *
- * Tables are Markdown that also reads well as it is. A ratio is the time of the peer by the time of bjvm, so more is better
- * for bjvm; the geometric mean of yyjson leaves out the cases whose decode builds hash tables, which yyjson does not do.
+ * Tables are Markdown that also reads well as it is. A ratio is the time of the peer by the time of bjvm, so
+ * more is better for bjvm; the geometric mean of yyjson leaves out the cases whose decode builds hash tables,
+ * which yyjson does not do.
  */
 #include <math.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 
 static const char *const direction_names[BENCH_DIRECTIONS] = {"encode", "decode"};
 
-/* -- Geometric means -------------------------------------------------------------------------------------------- */
+/* -- Geometric means ------------------------------------------------------------------------------------ */
 
 typedef enum choice { ALL, WITHOUT_MAPS, MAPS_ONLY } choice;
 
@@ -50,7 +51,7 @@ static size_t retaken(const bench_result *results, size_t count) {
   return sum;
 }
 
-/* -- What was measured ------------------------------------------------------------------------------------------ */
+/* -- What was measured ---------------------------------------------------------------------------------- */
 
 static void cpu_model(char *out, size_t size) {
   char line[256];
@@ -67,7 +68,7 @@ static void cpu_model(char *out, size_t size) {
   fclose(file);
 }
 
-/* -- Tables ----------------------------------------------------------------------------------------------------- */
+/* -- Tables --------------------------------------------------------------------------------------------- */
 
 static void times_row(FILE *out, const bench_result *result, int direction) {
   fprintf(out, "| %-10s | %9.0f |", result->name, result->json_bytes);
@@ -199,7 +200,7 @@ void bench_report_table(FILE *out, const bench_result *results, size_t count,
   memory_table(out, results, count);
 }
 
-/* -- JSON ------------------------------------------------------------------------------------------------------- */
+/* -- JSON ----------------------------------------------------------------------------------------------- */
 
 /* `text` is ours or the compiler's: quotes and backslashes are all there is to escape. */
 static void json_string(FILE *out, const char *text) {
@@ -281,8 +282,8 @@ static void json_mean(FILE *out, const char **comma, const char *peer, const cha
   *comma = ",";
 }
 
-/* `peer` is over all cases; for yyjson, which builds no hash tables, over all but map and struct, and those have a mean
- * of their own. `_alias` is the same against bjvm_alias. */
+/* `peer` is over all cases; for yyjson, which builds no hash tables, over all but map and struct, and those
+ * have a mean of their own. `_alias` is the same against bjvm_alias. */
 static void json_geomeans(FILE *out, const bench_result *results, size_t count) {
   fputs("  \"geomean\": {", out);
   for (int d = 0; d < BENCH_DIRECTIONS; d++) {

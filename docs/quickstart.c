@@ -44,7 +44,7 @@ static void fail(const char *what, const char *why) {
   exit(1);
 }
 
-/* -- Files -------------------------------------------------------------------------------------------------------- */
+/* -- Files ---------------------------------------------------------------------------------------------- */
 
 static char *read_file(const char *path, size_t *size, upb_Arena *arena) {
   FILE *file = fopen(path, "rb");
@@ -74,7 +74,7 @@ static const char *json_path(const char *schema, upb_Arena *arena) {
   return path;
 }
 
-/* -- The schema --------------------------------------------------------------------------------------------------- */
+/* -- The schema ----------------------------------------------------------------------------------------- */
 
 /* The pool of the files in the set: what it says about descriptors comes from its own descriptor.proto. */
 static size_t add_files(job *j, const char *data, size_t size) {
@@ -105,7 +105,7 @@ static void parse_set(job *j, const char *data, size_t size) {
   j->set = set;
 }
 
-/* -- What is timed ------------------------------------------------------------------------------------------------ */
+/* -- What is timed -------------------------------------------------------------------------------------- */
 
 static bool encode_bjvm(job *j, upb_Arena *arena) {
   bjvm_encode_options options = {
@@ -172,7 +172,7 @@ static void time_all(job *j, timed_func *const runs[4], double medians[4]) {
   }
 }
 
-/* -- The steps ---------------------------------------------------------------------------------------------------- */
+/* -- The steps ------------------------------------------------------------------------------------------ */
 
 static void print_json(job *j) {
   bjvm_error error;

@@ -1,7 +1,7 @@
 /* The heap form of bjvm_output: a block that grows by realloc.
  *
- * vm/output.c has the other forms; this one is in lib because vm never touches the heap. Invariant: data is NULL with
- * capacity 0, or a malloc'ed block of `capacity` bytes.
+ * vm/output.c has the other forms; this one is in lib because vm never touches the heap. Invariant: data is
+ * NULL with capacity 0, or a malloc'ed block of `capacity` bytes.
  */
 #include "bjvm/buffer.h"
 

@@ -1,9 +1,11 @@
-/* The plan cache: a plan for each message type of a DefPool, compiled when it is first asked for or first met.
+/* The plan cache: a plan for each message type of a DefPool, compiled when it is first asked for or first
+ * met.
  *
- * Each type is compiled alone (BJVM_COMPILE_SHALLOW) and bound with two callbacks, through which the VMs reach back: link_nested
- * finds the plan of a type that another one refers to, make_variant prepares the words for a set of options. compile.c, image.c and
- * bind.c do the work; pointer_table.h is what the hit path reads. Invariant: the lock is taken by the public functions and the
- * two callbacks, never by what they call (creating a plan meets no other type), and what is published never changes.
+ * Each type is compiled alone (BJVM_COMPILE_SHALLOW) and bound with two callbacks, through which the VMs
+ * reach back: link_nested finds the plan of a type that another one refers to, make_variant prepares the
+ * words for a set of options. compile.c, image.c and bind.c do the work; pointer_table.h is what the hit path
+ * reads. Invariant: the lock is taken by the public functions and the two callbacks, never by what they call
+ * (creating a plan meets no other type), and what is published never changes.
  */
 #include "bjvm/cache.h"
 
@@ -17,9 +19,9 @@
 enum {
   /* Levels of binary protobuf that one level of JSON can stand for: Struct, its map entry, Value. */
   BINARY_LEVELS = 3,
-  /* Depth for the content of an Any unless bjvm_cache_set_max_depth asks for more. upb's decoder recurses on the C stack, measured
-   * at about 400 bytes a level: 1000 levels fit into the small stacks that some systems give to threads (512 KB), and hold
-   * three times what BJVM_DEFAULT_MAX_DEPTH needs. */
+  /* Depth for the content of an Any unless bjvm_cache_set_max_depth asks for more. upb's decoder recurses on
+   * the C stack, measured at about 400 bytes a level: 1000 levels fit into the small stacks that some systems
+   * give to threads (512 KB), and hold three times what BJVM_DEFAULT_MAX_DEPTH needs. */
   BINARY_DEPTH = 1000,
   BINARY_DEPTH_MAX = 65535, /* upb's option has 16 bits */
 };
@@ -39,7 +41,7 @@ void bjvmi_cache_fail(bjvm_error *error, bjvm_status code, const char *text, con
   error->message[length + 2 + cut] = '\'';
 }
 
-/* -- Making plans (under the lock) ------------------------------------------------------------------------------ */
+/* -- Making plans (under the lock) ---------------------------------------------------------------------- */
 
 static bjvm_cache *cache_of(const bjvmi_binding *binding) { return (bjvm_cache *)binding->context; }
 
@@ -66,8 +68,8 @@ bjvmi_binding *bjvmi_cache_bind(bjvm_cache *cache, const void *data, size_t size
   return binding;
 }
 
-/* The binding of a type compiled alone. What the compiler needs besides its result goes with the scratch arena, and
- * so does everything of a type that cannot be compiled, however often it is asked for. */
+/* The binding of a type compiled alone. What the compiler needs besides its result goes with the scratch
+ * arena, and so does everything of a type that cannot be compiled, however often it is asked for. */
 static bjvmi_binding *compile_alone(bjvm_cache *cache, const upb_MessageDef *message, bjvm_error *error) {
   upb_Arena *scratch = upb_Arena_New();
   if (!scratch) {
@@ -84,7 +86,8 @@ static bjvmi_binding *compile_alone(bjvm_cache *cache, const upb_MessageDef *mes
   return binding;
 }
 
-/* A map entry has no JSON form of its own, and its words have no names. Types of other pools are none of ours. */
+/* A map entry has no JSON form of its own, and its words have no names. Types of other pools are none of
+ * ours. */
 static bool is_ours(const bjvm_cache *cache, const upb_MessageDef *message) {
   return !upb_MessageDef_IsMapEntry(message) &&
          upb_DefPool_FindMessageByName(cache->pool, upb_MessageDef_FullName(message)) == message;
@@ -120,7 +123,7 @@ static const bjvm_plan *get_locked(bjvm_cache *cache, const upb_MessageDef *mess
   return plan ? plan : create_plan(cache, message, error);
 }
 
-/* -- Called by the VMs ------------------------------------------------------------------------------------------ */
+/* -- Called by the VMs ---------------------------------------------------------------------------------- */
 
 /* A type that is only named in the image: the plan it has in the cache. */
 static const bjvm_plan *link_external(bjvmi_binding *binding, const bjvmi_message *record,
@@ -173,7 +176,7 @@ static const bjvmi_variant *make_variant(const bjvm_plan *plan, uint32_t flags) 
   return variant;
 }
 
-/* -- Public ----------------------------------------------------------------------------------------------------- */
+/* -- Public --------------------------------------------------------------------------------------------- */
 
 bjvm_cache *bjvm_cache_new(const upb_DefPool *pool) {
   bjvm_cache *cache = (bjvm_cache *)calloc(1, sizeof *cache);

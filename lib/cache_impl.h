@@ -18,14 +18,15 @@ struct bjvm_cache {
   upb_Arena *arena;        /* all memory of the cache, itself excepted; used under the lock */
 };
 
-/* Loads compiled bytes, which lie in `scratch`, into the cache's arena and gives them a binding whose nested plans
- * are linked through the cache. The lock is held. NULL on failure, told in `error`. */
+/* Loads compiled bytes, which lie in `scratch`, into the cache's arena and gives them a binding whose nested
+ * plans are linked through the cache. The lock is held. NULL on failure, told in `error`. */
 bjvmi_binding *bjvmi_cache_bind(bjvm_cache *cache, const void *data, size_t size, bjvm_error *error);
 
 /* The registry over a cache. */
 bjvm_registry bjvmi_registry_make(bjvm_cache *cache);
 
-/* Fills `error`, if not NULL: code and the sentence `text`, followed by `name` in quotes if that is not NULL. */
+/* Fills `error`, if not NULL: code and the sentence `text`, followed by `name` in quotes if that is not
+ * NULL. */
 void bjvmi_cache_fail(bjvm_error *error, bjvm_status code, const char *text, const char *name, size_t size);
 
 #endif /* BJVM_CACHE_IMPL_H_ */

@@ -1,7 +1,7 @@
 /* Adding to a pointer table. Reading is in the header, inline.
  *
- * cache.c keeps plans and extensions in such tables. Invariant: at most half of the entries are taken, so every probe ends;
- * an entry's value is stored before its key, and a table's entries before the table.
+ * cache.c keeps plans and extensions in such tables. Invariant: at most half of the entries are taken, so
+ * every probe ends; an entry's value is stored before its key, and a table's entries before the table.
  */
 #include "pointer_table.h"
 

@@ -1,9 +1,9 @@
 /* A hash table from pointers to pointers that is read without a lock while one thread adds to it.
  *
- * Private to lib. Entries are never changed or removed. Readers take no lock and write nothing; whoever adds holds the
- * owner's lock. Growing publishes a larger copy; readers that still look into the smaller one find what it had, and
- * what they miss there they look up again under the lock. All copies stay in the arena until that is freed: the
- * sizes double, so together they take less than twice the last one.
+ * Private to lib. Entries are never changed or removed. Readers take no lock and write nothing; whoever adds
+ * holds the owner's lock. Growing publishes a larger copy; readers that still look into the smaller one find
+ * what it had, and what they miss there they look up again under the lock. All copies stay in the arena until
+ * that is freed: the sizes double, so together they take less than twice the last one.
  */
 #ifndef BJVM_POINTER_TABLE_H_
 #define BJVM_POINTER_TABLE_H_
@@ -51,7 +51,8 @@ static inline size_t bjvmi_pointer_table_count(const bjvmi_pointer_table *table)
   return __atomic_load_n(&table->count, __ATOMIC_RELAXED);
 }
 
-/* Adds a pair; neither is NULL and the key is not there yet. The owner's lock is held. False: out of memory, nothing was added. */
+/* Adds a pair; neither is NULL and the key is not there yet. The owner's lock is held. False: out of memory,
+ * nothing was added. */
 bool bjvmi_pointer_table_add(bjvmi_pointer_table *table, const void *key, const void *value,
                              upb_Arena *arena);
 

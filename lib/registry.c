@@ -1,8 +1,9 @@
 /* The registry over a DefPool: what an Any or an extension name in a text refers to.
  *
- * The VMs call these functions through bjvm_registry. Names are looked up in the pool's own tables, which are only read, and what they
- * lead to in the cache (cache.c). Extensions are compiled and bound one by one, when first met, and found again by mini table without a
- * lock. Also upb's binary codec for the content of an Any, which vm must not link by itself.
+ * The VMs call these functions through bjvm_registry. Names are looked up in the pool's own tables, which are
+ * only read, and what they lead to in the cache (cache.c). Extensions are compiled and bound one by one, when
+ * first met, and found again by mini table without a lock. Also upb's binary codec for the content of an Any,
+ * which vm must not link by itself.
  */
 #include <string.h>
 
@@ -11,7 +12,7 @@
 #include "upb/wire/decode.h"
 #include "upb/wire/encode.h"
 
-/* -- Messages --------------------------------------------------------------------------------------------------- */
+/* -- Messages ------------------------------------------------------------------------------------------- */
 
 static const bjvm_plan *find_message(void *context, const char *full_name, size_t size, bjvm_status *status) {
   bjvm_error error;
@@ -20,7 +21,7 @@ static const bjvm_plan *find_message(void *context, const char *full_name, size_
   return plan;
 }
 
-/* -- Extensions ------------------------------------------------------------------------------------------------- */
+/* -- Extensions ----------------------------------------------------------------------------------------- */
 
 /* The lock is held. */
 static const bjvm_extension *bind_extension(bjvm_cache *cache, const upb_FieldDef *field, const void *data,
@@ -87,7 +88,7 @@ static const bjvm_extension *find_extension_by_table(void *context, const upb_Mi
   return get_extension(cache, upb_DefPool_FindExtensionByMiniTable(cache->pool, table), status);
 }
 
-/* -- The binary codec ------------------------------------------------------------------------------------------- */
+/* -- The binary codec ----------------------------------------------------------------------------------- */
 
 static bjvm_status decode(void *context, const char *data, size_t size, upb_Message *msg,
                           const upb_MiniTable *table, upb_Arena *arena) {
@@ -101,8 +102,9 @@ static bjvm_status decode(void *context, const char *data, size_t size, upb_Mess
   }
 }
 
-/* Deterministic, so that equal texts give equal bytes: a map inside an Any would otherwise stand in hash order. The depth is upb's greatest:
- * the message was read from a text whose depth max_depth has already bounded. */
+/* Deterministic, so that equal texts give equal bytes: a map inside an Any would otherwise stand in hash
+ * order. The depth is upb's greatest: the message was read from a text whose depth max_depth has already
+ * bounded. */
 static bjvm_status encode(void *context, const upb_Message *msg, const upb_MiniTable *table, upb_Arena *arena,
                           char **data, size_t *size) {
   (void)context;

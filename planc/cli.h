@@ -1,8 +1,10 @@
-/* The program planc from inside: what its files share. The plan compiler itself is compile.c, behind bjvm/compile.h.
+/* The program planc from inside: what its files share. The plan compiler itself is compile.c, behind
+ * bjvm/compile.h.
  *
- * main.c picks the command, options.c reads the command line, cmd_*.c do the work with descriptor_set.c (descriptor sets),
- * files.c (reading and writing), protoc.c (.proto files), plan_source.c (plans for the codec), stream.c (many messages), emit.c (C and
- * assembler) and report.c (error lines with a caret). One thread runs a command.
+ * main.c picks the command, options.c reads the command line, cmd_*.c do the work with descriptor_set.c
+ * (descriptor sets), files.c (reading and writing), protoc.c (.proto files), plan_source.c (plans for the
+ * codec), stream.c (many messages), emit.c (C and assembler) and report.c (error lines with a caret). One
+ * thread runs a command.
  */
 #ifndef BJVM_CLI_H_
 #define BJVM_CLI_H_
@@ -29,7 +31,7 @@ enum {
   BJVMI_STACK_SIZE = 64 << 20, /* bytes; upb's binary codec recurses, at most 65535 times about 400 bytes */
 };
 
-/* -- options.c -------------------------------------------------------------------------------------------------- */
+/* -- options.c ------------------------------------------------------------------------------------------ */
 
 /* The forms of a compiled plan. */
 typedef enum bjvmi_emit { BJVMI_EMIT_BLOB, BJVMI_EMIT_C, BJVMI_EMIT_ASM } bjvmi_emit;
@@ -81,17 +83,18 @@ enum {
   BJVMI_FOR_LINT = 32,
 };
 
-/* Reads argv[from...] for `command`. Returns false after an error line; then the exit code is BJVMI_EXIT_BAD_USAGE. The lists in
- * *options are malloc'ed, also on failure. */
+/* Reads argv[from...] for `command`. Returns false after an error line; then the exit code is
+ * BJVMI_EXIT_BAD_USAGE. The lists in *options are malloc'ed, also on failure. */
 bool bjvmi_options_parse(bjvmi_options *options, const bjvmi_command *command, int argc, char **argv,
                          int from);
 
 /* Prints the table of the command's options to standard output. */
 void bjvmi_options_help(const bjvmi_command *command);
 
-/* -- nearest.c -------------------------------------------------------------------------------------------------- */
+/* -- nearest.c ------------------------------------------------------------------------------------------ */
 
-/* Finds the name a user may have meant. Start with {word}, offer candidates, read `found` (NULL: nothing is near). */
+/* Finds the name a user may have meant. Start with {word}, offer candidates, read `found` (NULL: nothing is
+ * near). */
 typedef struct bjvmi_nearest {
   const char *word;
   const char *found;
@@ -100,7 +103,7 @@ typedef struct bjvmi_nearest {
 
 void bjvmi_nearest_offer(bjvmi_nearest *nearest, const char *candidate);
 
-/* -- files.c ---------------------------------------------------------------------------------------------------- */
+/* -- files.c -------------------------------------------------------------------------------------------- */
 
 /* The content of a file, malloc'ed. */
 typedef struct bjvmi_file {
@@ -114,20 +117,21 @@ bool bjvmi_file_read(bjvmi_file *file, const char *path);
 
 void bjvmi_file_free(bjvmi_file *file);
 
-/* Writes everything to `path` (NULL or "-": standard output). A regular file is replaced at once when all of it has been written, and stays
- * as it was on failure. False after an error line. */
+/* Writes everything to `path` (NULL or "-": standard output). A regular file is replaced at once when all of
+ * it has been written, and stays as it was on failure. False after an error line. */
 bool bjvmi_file_write(const char *path, const char *data, size_t size);
 
-/* -- report.c --------------------------------------------------------------------------------------------------- */
+/* -- report.c ------------------------------------------------------------------------------------------- */
 
-/* One error line: `where: error: message`. Control characters in the message are not passed on to the terminal. */
+/* One error line: `where: error: message`. Control characters in the message are not passed on to the
+ * terminal. */
 void bjvmi_report(const char *where, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The report of a failed call: one line `file:line:col: error: message (path ..., CODE)`; for an error in a text
- * (error->line not 0) also its line, cut to 80 columns, and a caret. text may be NULL. */
+/* The report of a failed call: one line `file:line:col: error: message (path ..., CODE)`; for an error in a
+ * text (error->line not 0) also its line, cut to 80 columns, and a caret. text may be NULL. */
 void bjvmi_report_error(const char *where, const bjvm_error *error, const char *text, size_t size);
 
-/* -- descriptor_set.c --------------------------------------------------------------------------------------------------- */
+/* -- descriptor_set.c ----------------------------------------------------------------------------------- */
 
 /* A descriptor set, loaded. */
 typedef struct bjvmi_descriptors {
@@ -138,7 +142,8 @@ typedef struct bjvmi_descriptors {
   upb_Arena *arena;
 } bjvmi_descriptors;
 
-/* Loads a FileDescriptorSet with its files in any order. False after an error line. Close it in either case. */
+/* Loads a FileDescriptorSet with its files in any order. False after an error line. Close it in either
+ * case. */
 bool bjvmi_descriptors_open(bjvmi_descriptors *schema, const char *path);
 
 /* The message type of that full name; NULL after an error line. */
@@ -146,10 +151,10 @@ const upb_MessageDef *bjvmi_descriptors_find(const bjvmi_descriptors *schema, co
 
 void bjvmi_descriptors_close(bjvmi_descriptors *schema);
 
-/* -- plan_source.c ---------------------------------------------------------------------------------------------- */
+/* -- plan_source.c -------------------------------------------------------------------------------------- */
 
-/* Where encode and decode have a message type from: a descriptor set, a plan file with mini descriptors, or both (the plan from the file, the
- * mini tables from the set). */
+/* Where encode and decode have a message type from: a descriptor set, a plan file with mini descriptors, or
+ * both (the plan from the file, the mini tables from the set). */
 typedef struct bjvmi_source {
   const bjvmi_options *options;
   const char *type; /* full name */
@@ -177,9 +182,10 @@ uint16_t bjvmi_binary_depth(const bjvmi_options *options);
 struct bjvm_image;
 bool bjvmi_image_open(bjvmi_file *file, const char *path, upb_Arena *arena, const struct bjvm_image **image);
 
-/* -- stream.c --------------------------------------------------------------------------------------------------- */
+/* -- stream.c ------------------------------------------------------------------------------------------- */
 
-/* A stream of messages: input that is read as it comes, output that is written before more input is waited for. */
+/* A stream of messages: input that is read as it comes, output that is written before more input is waited
+ * for. */
 typedef struct bjvmi_stream {
   const char *name; /* for error lines */
   int in;
@@ -199,8 +205,8 @@ typedef struct bjvmi_stream {
 bool bjvmi_stream_open(bjvmi_stream *stream, const char *input, const char *output,
                        struct bjvm_output *pending);
 
-/* The next message: the binary behind its length, or a line that is not blank. Valid until the next call. 1: there is one; 0: the input is
- * at its end; -1 after an error line. */
+/* The next message: the binary behind its length, or a line that is not blank. Valid until the next call. 1:
+ * there is one; 0: the input is at its end; -1 after an error line. */
 int bjvmi_stream_next_binary(bjvmi_stream *stream, const char **data, size_t *size);
 int bjvmi_stream_next_line(bjvmi_stream *stream, const char **data, size_t *size);
 
@@ -210,23 +216,24 @@ bool bjvmi_stream_flush(bjvmi_stream *stream);
 /* Closes both. False after an error line. */
 bool bjvmi_stream_close(bjvmi_stream *stream);
 
-/* -- protoc.c --------------------------------------------------------------------------------------------------- */
+/* -- protoc.c ------------------------------------------------------------------------------------------- */
 
-/* Has the options' .proto files compiled by the protoc or buf on PATH into a descriptor set, a temporary file whose name is stored in `path`.
- * False after an error line. The caller removes the file. */
+/* Has the options' .proto files compiled by the protoc or buf on PATH into a descriptor set, a temporary file
+ * whose name is stored in `path`. False after an error line. The caller removes the file. */
 enum { BJVMI_TEMPORARY_NAME = 64 };
 bool bjvmi_protoc_run(const bjvmi_options *options, char path[BJVMI_TEMPORARY_NAME]);
 
-/* -- emit.c ----------------------------------------------------------------------------------------------------- */
+/* -- emit.c --------------------------------------------------------------------------------------------- */
 
-/* Writes a compiled plan in the form the options ask for, with header and depfile. False after an error line. */
+/* Writes a compiled plan in the form the options ask for, with header and depfile. False after an error
+ * line. */
 bool bjvmi_emit_plan(const bjvmi_options *options, const bjvmi_descriptors *schema,
                      const struct bjvm_image *image, const void *data, size_t size);
 
 /* Tells on standard error where the bytes of a plan go. */
 void bjvmi_emit_stats(const struct bjvm_image *image, size_t size);
 
-/* -- commands --------------------------------------------------------------------------------------------------- */
+/* -- commands ------------------------------------------------------------------------------------------- */
 
 int bjvmi_cmd_compile(const bjvmi_options *options);
 int bjvmi_cmd_dump(const bjvmi_options *options);

@@ -1,8 +1,8 @@
 /* planc encode and decode: messages from protobuf binary to JSON, or back; one, or a stream of them.
  *
- * plan_source.c finds the plan, the library does the JSON side, upb the binary side, with a depth that covers --max-depth; stream.c
- * reads and writes streams. Invariant: of one message nothing is written unless all of it was good; of a stream all messages before
- * the first bad one are.
+ * plan_source.c finds the plan, the library does the JSON side, upb the binary side, with a depth that covers
+ * --max-depth; stream.c reads and writes streams. Invariant: of one message nothing is written unless all of
+ * it was good; of a stream all messages before the first bad one are.
  */
 #include <stdio.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static bool append(session *s, const char *data, size_t size) {
   return true;
 }
 
-/* -- encode ----------------------------------------------------------------------------------------------------- */
+/* -- encode --------------------------------------------------------------------------------------------- */
 
 static bool read_binary(session *s, const char *data, size_t size) {
   uint32_t options =
@@ -114,7 +114,7 @@ static bool encode(session *s, const char *data, size_t size) {
   return false;
 }
 
-/* -- decode ----------------------------------------------------------------------------------------------------- */
+/* -- decode --------------------------------------------------------------------------------------------- */
 
 static bool append_length(session *s, size_t length) {
   char varint[10];
@@ -151,7 +151,7 @@ static bool decode(session *s, const char *data, size_t size) {
   return false;
 }
 
-/* -- One message, many messages --------------------------------------------------------------------------------- */
+/* -- One message, many messages ------------------------------------------------------------------------- */
 
 /* Converts one message with memory of its own; `block` may be NULL. */
 static bool convert(session *s, convert_func *function, char *block, const char *data, size_t size) {

@@ -1,7 +1,8 @@
 /* planc compile, dump and verify: the commands about plan files.
  *
- * descriptor_set.c loads descriptor sets (protoc.c makes them of .proto files), compile.c compiles, vm/image.c loads, verifies and lists,
- * emit.c writes. Invariant: what compile writes has been read back and verified.
+ * descriptor_set.c loads descriptor sets (protoc.c makes them of .proto files), compile.c compiles,
+ * vm/image.c loads, verifies and lists, emit.c writes. Invariant: what compile writes has been read back and
+ * verified.
  */
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static int usage_error(const bjvmi_options *options, const char *what) {
   return BJVMI_EXIT_BAD_USAGE;
 }
 
-/* -- compile ---------------------------------------------------------------------------------------------------- */
+/* -- compile -------------------------------------------------------------------------------------------- */
 
 /* The schema: a descriptor set as given, or made of .proto files. */
 static bool open_schema(bjvmi_descriptors *schema, const bjvmi_options *options) {
@@ -108,7 +109,7 @@ int bjvmi_cmd_compile(const bjvmi_options *options) {
   return ok ? BJVMI_EXIT_DONE : BJVMI_EXIT_BAD_INPUT;
 }
 
-/* -- dump ------------------------------------------------------------------------------------------------------- */
+/* -- dump ----------------------------------------------------------------------------------------------- */
 
 static bool append(void *context, const char *text, size_t size) {
   bjvm_output *out = (bjvm_output *)context;
@@ -165,7 +166,7 @@ int bjvmi_cmd_dump(const bjvmi_options *options) {
   return ok ? BJVMI_EXIT_DONE : BJVMI_EXIT_BAD_INPUT;
 }
 
-/* -- verify ----------------------------------------------------------------------------------------------------- */
+/* -- verify --------------------------------------------------------------------------------------------- */
 
 static bool verify_file(const char *path) {
   upb_Arena *arena = upb_Arena_New();

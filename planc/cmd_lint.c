@@ -1,7 +1,8 @@
 /* planc lint: field names of a descriptor set that people and programs will mix up in JSON.
  *
- * Nothing found here is an error to the codec, which compares names byte by byte; all of it is a trap for those who write JSON by
- * hand or see it on a screen. descriptor_set.c loads the set, utf8proc knows Unicode. Each finding is one line on standard output.
+ * Nothing found here is an error to the codec, which compares names byte by byte; all of it is a trap for
+ * those who write JSON by hand or see it on a screen. descriptor_set.c loads the set, utf8proc knows Unicode.
+ * Each finding is one line on standard output.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +54,7 @@ static void add_spelling(lint *l, const upb_FieldDef *f, const char *name, bool 
   l->spellings[l->count++] = (spelling){f, name, folded, is_json};
 }
 
-/* -- What one name can be found guilty of ------------------------------------------------------------------------ */
+/* -- What one name can be found guilty of --------------------------------------------------------------- */
 
 static bool is_invisible(utf8proc_int32_t c) {
   utf8proc_category_t category = utf8proc_category(c);
@@ -82,7 +83,7 @@ static void check_name(lint *l, const upb_FieldDef *f, const char *name) {
   free((void *)(uintptr_t)composed);
 }
 
-/* -- What two names can be found guilty of ------------------------------------------------------------------------ */
+/* -- What two names can be found guilty of -------------------------------------------------------------- */
 
 static int compare_spellings(const void *a, const void *b) {
   const spelling *x = (const spelling *)a, *y = (const spelling *)b;

@@ -1,8 +1,9 @@
 /* The two entry points of the plan compiler, and the layout of the file.
  *
- * What the other files leave in the sections is laid end to end behind header and section table, each on an 8-byte
- * boundary, in the caller's arena. Everything else lives in a temporary arena and is gone when a call returns. The
- * bytes depend on the descriptors and flags alone: no address, hash order or byte order of the machine gets into them.
+ * What the other files leave in the sections is laid end to end behind header and section table, each on an
+ * 8-byte boundary, in the caller's arena. Everything else lives in a temporary arena and is gone when a call
+ * returns. The bytes depend on the descriptors and flags alone: no address, hash order or byte order of the
+ * machine gets into them.
  */
 #include "compiler.h"
 
@@ -23,7 +24,7 @@ void bjvmi_fail(bjvmi_compiler *c, bjvm_status status, const char *subject, cons
   snprintf(error->message, sizeof error->message, "%s", message);
 }
 
-/* -- Records ----------------------------------------------------------------------------------------------- */
+/* -- Records -------------------------------------------------------------------------------------------- */
 
 static void put_messages(bjvmi_compiler *c) {
   for (uint32_t i = 0; i < bjvmi_type_count(c) && c->status == BJVM_OK; i++) {
@@ -47,7 +48,7 @@ static void put_root(bjvmi_compiler *c, uint32_t index) {
   if (root != NULL) *root = bjvmi_le32(index);
 }
 
-/* -- The file ---------------------------------------------------------------------------------------------- */
+/* -- The file ------------------------------------------------------------------------------------------- */
 
 static size_t align_up(size_t size) {
   return (size + BJVMI_PLAN_ALIGN - 1) & ~(size_t)(BJVMI_PLAN_ALIGN - 1);
@@ -123,7 +124,7 @@ static void write_file(bjvmi_compiler *c, upb_Arena *arena, const void **data, s
   *size = total;
 }
 
-/* -- Entry points ------------------------------------------------------------------------------------------ */
+/* -- Entry points --------------------------------------------------------------------------------------- */
 
 static bool begin(bjvmi_compiler *c, uint32_t flags, bjvm_error *error) {
   memset(c, 0, sizeof *c);

@@ -1,8 +1,9 @@
 /* What the files of the plan compiler share.
  *
- * Private to planc. compile.c runs the show and lays out the file; schema.c collects message types and makes their words;
- * wellknown.c judges well-known types; mini.c has to do with upb's mini descriptors; enums.c, names.c and keys.c make the records that words refer to; grow.c
- * holds arrays and maps. All state of one compilation is a bjvmi_compiler, on the stack of its caller.
+ * Private to planc. compile.c runs the show and lays out the file; schema.c collects message types and makes
+ * their words; wellknown.c judges well-known types; mini.c has to do with upb's mini descriptors; enums.c,
+ * names.c and keys.c make the records that words refer to; grow.c holds arrays and maps. All state of one
+ * compilation is a bjvmi_compiler, on the stack of its caller.
  *
  * Failure is sticky: the first bjvmi_fail is what the caller is told, and from then on every function may do
  * nothing, so that only loops need to look at `status`.
@@ -17,7 +18,8 @@
 
 #define BJVMI_NONE UINT32_MAX
 
-/* Most records of a kind, words of a message, values of an enum, and keys of a table: their indexes have 16 bits. */
+/* Most records of a kind, words of a message, values of an enum, and keys of a table: their indexes have 16
+ * bits. */
 #define BJVMI_INDEX_MAX 65535u
 
 /* A growing array in the temporary arena. All zero is an empty one. */
@@ -94,12 +96,12 @@ typedef struct bjvmi_compiler {
   bjvmi_bytes sections[BJVMI_SECTION_COUNT];
 } bjvmi_compiler;
 
-/* -- compile.c --------------------------------------------------------------------------------------------- */
+/* -- compile.c ------------------------------------------------------------------------------------------ */
 
 /* Records the first failure; `subject` NULL: none. */
 void bjvmi_fail(bjvmi_compiler *c, bjvm_status status, const char *subject, const char *message);
 
-/* -- grow.c ------------------------------------------------------------------------------------------------ */
+/* -- grow.c --------------------------------------------------------------------------------------------- */
 
 /* Makes room for `size` more bytes and counts them in. NULL after a failure. */
 void *bjvmi_bytes_add(bjvmi_compiler *c, bjvmi_bytes *bytes, size_t size);
@@ -117,7 +119,7 @@ static inline uint32_t bjvmi_pointer_hash(const void *p) {
   return (uint32_t)((uint64_t)(uintptr_t)p * 0x9e3779b97f4a7c15u >> 32);
 }
 
-/* -- names.c ----------------------------------------------------------------------------------------------- */
+/* -- names.c -------------------------------------------------------------------------------------------- */
 
 /* Starts the pool. */
 void bjvmi_names_begin(bjvmi_compiler *c);
@@ -134,7 +136,8 @@ bjvmi_name bjvmi_names_extension(bjvmi_compiler *c, const char *full_name);
 /* The encoded name of an enum value, `"NAME"`. */
 bjvmi_name bjvmi_names_value(bjvmi_compiler *c, const char *name);
 
-/* Notes a full name, which must live as long as the compilation, and returns its index. BJVMI_NONE after a failure. */
+/* Notes a full name, which must live as long as the compilation, and returns its index. BJVMI_NONE after a
+ * failure. */
 uint32_t bjvmi_names_full(bjvmi_compiler *c, const char *name);
 
 /* Places the full names in the pool. */
@@ -151,7 +154,7 @@ static inline bjvmi_raw *bjvmi_raw_at(const bjvmi_compiler *c, uint32_t index) {
   return (bjvmi_raw *)(void *)c->raws.data + index;
 }
 
-/* -- keys.c ------------------------------------------------------------------------------------------------ */
+/* -- keys.c --------------------------------------------------------------------------------------------- */
 
 /* Starts the key table of a message or an enum. */
 void bjvmi_keys_begin(bjvmi_compiler *c);
@@ -165,7 +168,7 @@ bjvmi_table bjvmi_keys_end(bjvmi_compiler *c);
 /* The table as it stands in a file. */
 bjvmi_table bjvmi_keys_le(const bjvmi_table *table);
 
-/* -- enums.c ----------------------------------------------------------------------------------------------- */
+/* -- enums.c -------------------------------------------------------------------------------------------- */
 
 /* The index of an enum, which is recorded when met first. */
 uint32_t bjvmi_enums_index(bjvmi_compiler *c, const upb_EnumDef *def);
@@ -186,9 +189,10 @@ void bjvmi_enums_place_names(bjvmi_compiler *c);
 uint32_t bjvmi_enum_count(const bjvmi_compiler *c);
 const upb_EnumDef *bjvmi_enum_def(const bjvmi_compiler *c, uint32_t index);
 
-/* -- schema.c ---------------------------------------------------------------------------------------------- */
+/* -- schema.c ------------------------------------------------------------------------------------------- */
 
-/* The index of a message type, which is put on the work list when met first. `external`: only its name is wanted. */
+/* The index of a message type, which is put on the work list when met first. `external`: only its name is
+ * wanted. */
 uint32_t bjvmi_schema_type(bjvmi_compiler *c, const upb_MessageDef *def, bool external);
 
 /* Notes an extension and the types it refers to. */
@@ -208,7 +212,7 @@ static inline uint32_t bjvmi_type_count(const bjvmi_compiler *c) {
   return (uint32_t)(c->types.size / sizeof(bjvmi_type));
 }
 
-/* -- mini.c ------------------------------------------------------------------------------------------------ */
+/* -- mini.c --------------------------------------------------------------------------------------------- */
 
 /* Makes the section of mini descriptors, if it is asked for. */
 void bjvmi_mini_compile(bjvmi_compiler *c);
@@ -216,7 +220,7 @@ void bjvmi_mini_compile(bjvmi_compiler *c);
 /* Puts offset and presence into the words, if a layout is asked for. */
 void bjvmi_mini_prebind(bjvmi_compiler *c);
 
-/* -- wellknown.c ------------------------------------------------------------------------------------------- */
+/* -- wellknown.c ---------------------------------------------------------------------------------------- */
 
 /* The kind that prints and reads a message type: MESSAGE, or a well-known kind whose shape it really has. */
 uint8_t bjvmi_wellknown_kind(const upb_MessageDef *def);

@@ -1,8 +1,8 @@
 /* Descriptor sets: from a FileDescriptorSet on disk to a DefPool.
  *
- * upb wants every file after the files it imports; a set may have them in any order, so they are sorted here, without recursion.
- * What upb would refuse with few words (a file twice, an import that is not there, a cycle) is told in full. The commands find
- * their message types here too.
+ * upb wants every file after the files it imports; a set may have them in any order, so they are sorted here,
+ * without recursion. What upb would refuse with few words (a file twice, an import that is not there, a
+ * cycle) is told in full. The commands find their message types here too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +141,7 @@ void bjvmi_descriptors_close(bjvmi_descriptors *schema) {
   *schema = (bjvmi_descriptors){0};
 }
 
-/* -- Types ------------------------------------------------------------------------------------------------------ */
+/* -- Types ---------------------------------------------------------------------------------------------- */
 
 /* As deep as descriptors nest, which upb's decoder has bounded. */
 static void offer_nested(bjvmi_nearest *nearest, const upb_MessageDef *message) {

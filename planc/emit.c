@@ -1,7 +1,9 @@
-/* A compiled plan as something to build with: the file itself, a C source, an assembler source, a header, a depfile; and its statistics.
+/* A compiled plan as something to build with: the file itself, a C source, an assembler source, a header, a
+ * depfile; and its statistics.
  *
- * cmd_compile.c has compiled and verified it. Texts are put together in memory and written by files.c. Invariant: what is written
- * depends on plan and options alone, so that a build that runs twice makes the same files.
+ * cmd_compile.c has compiled and verified it. Texts are put together in memory and written by files.c.
+ * Invariant: what is written depends on plan and options alone, so that a build that runs twice makes the
+ * same files.
  */
 #include <ctype.h>
 #include <stdarg.h>
@@ -47,7 +49,7 @@ static bool finish(page *p, const char *path) {
   return ok;
 }
 
-/* -- Names ------------------------------------------------------------------------------------------------------ */
+/* -- Names ---------------------------------------------------------------------------------------------- */
 
 /* What a text is as a C identifier. */
 static void to_identifier(char *to, const char *from, size_t size, bool upper) {
@@ -80,7 +82,7 @@ static void blob_path(const bjvmi_options *options, char path[PATH_SIZE]) {
   snprintf(path, PATH_SIZE, "%.*s.bjp", stem, options->output);
 }
 
-/* -- Sources ---------------------------------------------------------------------------------------------------- */
+/* -- Sources -------------------------------------------------------------------------------------------- */
 
 static void put_macros(page *p, const char *symbol, const bjvm_image *image, size_t size) {
   char upper[SYMBOL_MAX], type[SYMBOL_MAX];
@@ -150,7 +152,7 @@ static bool emit_asm(const bjvmi_options *options, const void *data, size_t size
   return bjvmi_file_write(blob, (const char *)data, size) && finish(&p, options->output);
 }
 
-/* -- Depfile ---------------------------------------------------------------------------------------------------- */
+/* -- Depfile -------------------------------------------------------------------------------------------- */
 
 /* A path as it must stand in a rule. */
 static void put_path(page *p, const char *path) {
@@ -161,7 +163,8 @@ static void put_path(page *p, const char *path) {
   }
 }
 
-/* The file that an import names, in the first folder that has it. Imports that come with the compiler are in none. */
+/* The file that an import names, in the first folder that has it. Imports that come with the compiler are in
+ * none. */
 static void put_import(page *p, const bjvmi_options *options, const char *name) {
   char path[PATH_SIZE];
   size_t count = options->import_count ? options->import_count : 1;
@@ -212,7 +215,7 @@ bool bjvmi_emit_plan(const bjvmi_options *options, const bjvmi_descriptors *sche
   return ok && options->depfile ? emit_depfile(options, schema) : ok;
 }
 
-/* -- Statistics ------------------------------------------------------------------------------------------------- */
+/* -- Statistics ----------------------------------------------------------------------------------------- */
 
 static void print_row(const char *what, size_t records, size_t bytes, size_t size, size_t fields) {
   fprintf(stderr, "%-12s %9zu %9zu %6.1f%% %8.1f\n", what, records, bytes,

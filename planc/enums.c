@@ -1,8 +1,8 @@
 /* Enum records: values sorted by number, the dense run among them, and the key table over all their names.
  *
  * A run is found by subtraction and may have as many holes as values, so that an enum costs at most two value
- * records for each number it declares, wherever in int32 its numbers lie. One number has one record, whose name is
- * that of the value declared first; aliases are keys only.
+ * records for each number it declares, wherever in int32 its numbers lie. One number has one record, whose
+ * name is that of the value declared first; aliases are keys only.
  */
 #include "compiler.h"
 
@@ -43,7 +43,7 @@ uint32_t bjvmi_enums_index(bjvmi_compiler *c, const upb_EnumDef *def) {
   return index;
 }
 
-/* -- Sorting ----------------------------------------------------------------------------------------------- */
+/* -- Sorting -------------------------------------------------------------------------------------------- */
 
 /* A declared value, and where its number's record stands among those of the enum. */
 typedef struct declared {
@@ -74,7 +74,7 @@ static declared *sorted_values(bjvmi_compiler *c, const upb_EnumDef *def, uint32
   return values;
 }
 
-/* -- The dense run ----------------------------------------------------------------------------------------- */
+/* -- The dense run -------------------------------------------------------------------------------------- */
 
 typedef struct run {
   uint32_t first; /* among the different numbers */
@@ -91,9 +91,9 @@ static run make_run(const int32_t *numbers, uint32_t first, uint32_t last) {
  * slack[j] <= slack[i] + 1. */
 static int64_t slack(const int32_t *numbers, uint32_t i) { return numbers[i] - 2 * (int64_t)i; }
 
-/* The run of most values with no more holes than values, in linear time. The widest run starts where slack is higher
- * than anywhere before: those starts are stacked, highest on top. With j falling from the end, a start that
- * has met its j will meet no wider one and is taken off. `stack` has room for `count` numbers. */
+/* The run of most values with no more holes than values, in linear time. The widest run starts where slack is
+ * higher than anywhere before: those starts are stacked, highest on top. With j falling from the end, a start
+ * that has met its j will meet no wider one and is taken off. `stack` has room for `count` numbers. */
 static run widest_run(const int32_t *numbers, uint32_t count, uint32_t *stack) {
   uint32_t depth = 0;
   for (uint32_t i = 0; i < count; i++)
@@ -118,7 +118,7 @@ static run solid_run(const int32_t *numbers, uint32_t count) {
   return best;
 }
 
-/* -- Records ----------------------------------------------------------------------------------------------- */
+/* -- Records -------------------------------------------------------------------------------------------- */
 
 /* Appends one value record. */
 static void put_value(bjvmi_compiler *c, int32_t number, uint32_t name) {

@@ -1,7 +1,8 @@
 /* Reading whole inputs and writing whole outputs.
  *
- * The commands of planc read everything, work in memory and write at the end. Invariant: an output file either holds all of the result
- * or what it held before. The new content goes to a temporary file beside it, which is renamed over it.
+ * The commands of planc read everything, work in memory and write at the end. Invariant: an output file
+ * either holds all of the result or what it held before. The new content goes to a temporary file beside it,
+ * which is renamed over it.
  */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
@@ -18,7 +19,7 @@ enum {
   READ_FIRST = 65536, /* bytes of the first read; doubled while the file goes on */
 };
 
-/* -- Reading ---------------------------------------------------------------------------------------------------- */
+/* -- Reading -------------------------------------------------------------------------------------------- */
 
 /* Room for at least one more byte in the block. */
 static bool make_room(bjvmi_file *file, size_t *capacity) {
@@ -67,7 +68,7 @@ void bjvmi_file_free(bjvmi_file *file) {
   file->size = 0;
 }
 
-/* -- Writing ---------------------------------------------------------------------------------------------------- */
+/* -- Writing -------------------------------------------------------------------------------------------- */
 
 static bool write_all(int fd, const char *data, size_t size) {
   while (size) {

@@ -1,7 +1,7 @@
 /* Growing arrays and hash maps in the temporary arena of a compilation.
  *
- * Both double; what they leave behind is freed with the arena, at most as much again as is in use. The order of
- * a map's slots depends on addresses and is never looked at, so nothing of it can get into a file.
+ * Both double; what they leave behind is freed with the arena, at most as much again as is in use. The order
+ * of a map's slots depends on addresses and is never looked at, so nothing of it can get into a file.
  */
 #include "compiler.h"
 

@@ -1,8 +1,9 @@
 /* Key tables: the names that may stand in a text, and the hash slots that find them.
  *
- * A table is open-addressed, at most half full (one with slots of two bytes three quarters), probed linearly. Several seeds are tried and the one with the
- * shortest longest probe is kept; the work is bounded by a number of tries that shrinks as tables grow, so that a
- * table costs nearly linear time. No table leaves here in which a key is further than max_probe from its slot.
+ * A table is open-addressed, at most half full (one with slots of two bytes three quarters), probed linearly.
+ * Several seeds are tried and the one with the shortest longest probe is kept; the work is bounded by a
+ * number of tries that shrinks as tables grow, so that a table costs nearly linear time. No table leaves here
+ * in which a key is further than max_probe from its slot.
  */
 #include "compiler.h"
 
@@ -89,7 +90,8 @@ static uint32_t choose_seed(const bjvmi_compiler *c, bjvmi_table *table, uint8_t
   return best;
 }
 
-/* Half full, or three quarters where a slot costs two bytes: a message of 300 names then has 1 KB of slots and not 2. */
+/* Half full, or three quarters where a slot costs two bytes: a message of 300 names then has 1 KB of slots
+ * and not 2. */
 static uint8_t slots_log2_for(size_t key_count) {
   bool wide = key_count > BJVMI_KEYS_NARROW;
   size_t wanted = wide ? (4 * key_count + 2) / 3 : 2 * key_count;

@@ -1,7 +1,8 @@
 /* The program planc: picks the subcommand and runs it.
  *
- * options.c reads the rest of the command line, cmd_*.c do the work. Exit codes: 0 done, 1 bad input, 2 bad usage. A command runs
- * in a thread of its own with a stack that upb's recursive binary codec cannot use up, whatever --max-depth allows.
+ * options.c reads the rest of the command line, cmd_*.c do the work. Exit codes: 0 done, 1 bad input, 2 bad
+ * usage. A command runs in a thread of its own with a stack that upb's recursive binary codec cannot use up,
+ * whatever --max-depth allows.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -62,7 +63,7 @@ static const bjvmi_command commands[] = {
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
-/* -- Help ------------------------------------------------------------------------------------------------------- */
+/* -- Help ----------------------------------------------------------------------------------------------- */
 
 /* Help that could not be written is a failure like any other. */
 static int finish_output(void) {
@@ -91,7 +92,7 @@ static int print_help(const bjvmi_command *command) {
   return finish_output();
 }
 
-/* -- Running ---------------------------------------------------------------------------------------------------- */
+/* -- Running -------------------------------------------------------------------------------------------- */
 
 typedef struct job {
   const bjvmi_command *command;

@@ -1,8 +1,9 @@
 /* upb's mini descriptors: into the plan file, and as the source of a layout that words are prebound for.
  *
- * upb itself encodes them from its definitions. A layout is what upb's builder makes of one for a platform with pointers of 32 or 64
- * bits, on whatever machine the compiler runs. Kept: mini descriptors go into the section in the order vm/mini.h walks it; the
- * words are those of a portable file but for offset and presence.
+ * upb itself encodes them from its definitions. A layout is what upb's builder makes of one for a platform
+ * with pointers of 32 or 64 bits, on whatever machine the compiler runs. Kept: mini descriptors go into the
+ * section in the order vm/mini.h walks it; the words are those of a portable file but for offset and
+ * presence.
  */
 #include "compiler.h"
 
@@ -20,7 +21,7 @@ static upb_StringView of_message(bjvmi_compiler *c, const upb_MessageDef *def) {
   return mini;
 }
 
-/* -- The section ------------------------------------------------------------------------------------------- */
+/* -- The section ---------------------------------------------------------------------------------------- */
 
 /* Appends a mini descriptor behind its length. */
 static void put(bjvmi_compiler *c, upb_StringView mini) {
@@ -74,10 +75,10 @@ void bjvmi_mini_compile(bjvmi_compiler *c) {
   for (size_t i = 0; i < count && c->status == BJVM_OK; i++) put_extension(c, extensions[i]);
 }
 
-/* -- Layouts ----------------------------------------------------------------------------------------------- */
+/* -- Layouts -------------------------------------------------------------------------------------------- */
 
-/* The mini table of a message as it would be on the platform. Only its numbers may be looked at. NULL after a failure. It is built in a
- * block that holds all upb can want, as vm/tables.c does and says why. */
+/* The mini table of a message as it would be on the platform. Only its numbers may be looked at. NULL after a
+ * failure. It is built in a block that holds all upb can want, as vm/tables.c does and says why. */
 static const upb_MiniTable *build(bjvmi_compiler *c, const bjvmi_type *type, upb_MiniTablePlatform platform) {
   enum { NOTE_SIZE = 16, FIELD_SIZE = sizeof(upb_MiniTableField) + sizeof(void *), EXTRA = 512 };
   upb_StringView mini = of_message(c, type->def);

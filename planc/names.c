@@ -1,10 +1,10 @@
 /* The name pool: encoded names behind their headers, and raw names.
  *
- * Full names of messages and enums come last, sorted: one that another begins with (as that of a message begins those of the types
- * nested in it) is a part of it.
- * A name is appended at the end of the pool first and then looked for; one that is there already is taken off
- * again. So equal encoded names (with equal ALT forms) are in the pool once, and so are equal raw names; a raw name lies
- * inside an encoded one unless it had to be escaped. The pool's order is the order in which names are asked for.
+ * Full names of messages and enums come last, sorted: one that another begins with (as that of a message
+ * begins those of the types nested in it) is a part of it. A name is appended at the end of the pool first
+ * and then looked for; one that is there already is taken off again. So equal encoded names (with equal ALT
+ * forms) are in the pool once, and so are equal raw names; a raw name lies inside an encoded one unless it
+ * had to be escaped. The pool's order is the order in which names are asked for.
  */
 #include "compiler.h"
 
@@ -39,7 +39,7 @@ void bjvmi_names_end(bjvmi_compiler *c) {
   if (pad != NULL) memset(pad, 0, BJVMI_NAME_PAD);
 }
 
-/* -- Escapes ----------------------------------------------------------------------------------------------- */
+/* -- Escapes -------------------------------------------------------------------------------------------- */
 
 /* The letter behind the backslash of a short escape, or 0. */
 static char short_escape(unsigned char ch) {
@@ -104,7 +104,8 @@ static char *put_header(char *to, size_t length, uint32_t flags) {
   return to;
 }
 
-/* Appends header and encoded form, whose length and flags are known. Returns where the form stands, 0 on failure. */
+/* Appends header and encoded form, whose length and flags are known. Returns where the form stands, 0 on
+ * failure. */
 static uint32_t append_encoded(bjvmi_compiler *c, const affix *around, const char *name, size_t size,
                                size_t length, uint32_t flags) {
   if (length > BJVMI_NAME_MAX) {
@@ -128,7 +129,7 @@ static uint32_t append_encoded(bjvmi_compiler *c, const affix *around, const cha
   return at;
 }
 
-/* -- Raw names --------------------------------------------------------------------------------------------- */
+/* -- Raw names ------------------------------------------------------------------------------------------ */
 
 /* The index of a raw name, which also stands in the pool at `inside` (0: nowhere yet). */
 static uint32_t raw_index(bjvmi_compiler *c, const char *name, size_t size, uint32_t inside) {
@@ -162,7 +163,7 @@ uint32_t bjvmi_names_raw(bjvmi_compiler *c, const char *name) {
   return raw_index(c, name, size, 0);
 }
 
-/* -- Encoded names ----------------------------------------------------------------------------------------- */
+/* -- Encoded names -------------------------------------------------------------------------------------- */
 
 /* The name whose record has just been appended at `start`, if it is known from earlier. */
 static const bjvmi_name *find_encoded(bjvmi_compiler *c, size_t start, uint32_t hash) {
@@ -224,7 +225,7 @@ bjvmi_name bjvmi_names_value(bjvmi_compiler *c, const char *name) {
   return encode(c, &value_affix, name, NULL);
 }
 
-/* -- Full names -------------------------------------------------------------------------------------------- */
+/* -- Full names ----------------------------------------------------------------------------------------- */
 
 uint32_t bjvmi_names_full(bjvmi_compiler *c, const char *name) {
   size_t size = strlen(name);
@@ -242,7 +243,8 @@ static int compare_full(const void *a, const void *b) {
   return strcmp(x->name, y->name);
 }
 
-/* In their order a name stands in front of those that begin with it, and whatever lies between them begins with it too. */
+/* In their order a name stands in front of those that begin with it, and whatever lies between them begins
+ * with it too. */
 void bjvmi_names_place_full(bjvmi_compiler *c) {
   bjvmi_full_name *full = (bjvmi_full_name *)(void *)c->full_names.data;
   size_t count = c->full_names.size / sizeof *full;

@@ -1,7 +1,7 @@
 /* "Did you mean ...": the candidate nearest to a word that was not found.
  *
- * Used for options, commands and message types. The measure is the number of letters inserted, dropped, changed or swapped,
- * case not counted; a word too far from everything gets no suggestion.
+ * Used for options, commands and message types. The measure is the number of letters inserted, dropped,
+ * changed or swapped, case not counted; a word too far from everything gets no suggestion.
  */
 #include <string.h>
 

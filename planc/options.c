@@ -1,8 +1,8 @@
 /* The command line: one table of options, from which parsing, hints and help are made.
  *
- * main.c has chosen the command. A long option takes its argument as --opt=value or --opt value; the flags of the codec are
- * accepted by encode and decode alike, so that a tool can pass one set to both. Invariant: an error line has been
- * printed whenever parsing returns false.
+ * main.c has chosen the command. A long option takes its argument as --opt=value or --opt value; the flags of
+ * the codec are accepted by encode and decode alike, so that a tool can pass one set to both. Invariant: an
+ * error line has been printed whenever parsing returns false.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,7 +107,7 @@ static const option table[] = {
 };
 enum { TABLE_COUNT = sizeof table / sizeof table[0] };
 
-/* -- Help ------------------------------------------------------------------------------------------------------- */
+/* -- Help ----------------------------------------------------------------------------------------------- */
 
 void bjvmi_options_help(const bjvmi_command *command) {
   for (const option *o = table; o < table + TABLE_COUNT; o++) {
@@ -119,7 +119,7 @@ void bjvmi_options_help(const bjvmi_command *command) {
   }
 }
 
-/* -- Errors ----------------------------------------------------------------------------------------------------- */
+/* -- Errors --------------------------------------------------------------------------------------------- */
 
 static bool usage_error(const bjvmi_options *options, const char *what, const char *word, const char *hint) {
   bjvmi_report("planc", "%s '%s'%s%s%s (see planc %s --help)", what, word, hint ? "; did you mean '--" : "",
@@ -140,7 +140,7 @@ static bool unknown_option(const bjvmi_options *options, unsigned mask, const ch
   return usage_error(options, "unknown option", name, nearest.found);
 }
 
-/* -- Parsing ---------------------------------------------------------------------------------------------------- */
+/* -- Parsing -------------------------------------------------------------------------------------------- */
 
 /* A number without sign or blanks, from 1 to `max`; 0 if it is none. */
 static uint32_t parse_number(const char *text, uint32_t max) {

@@ -1,8 +1,9 @@
 /* Plans for planc encode and decode: from a descriptor set, from a plan file, or from both.
  *
- * A descriptor set gives everything through a plan cache. A plan file gives the plan; its mini descriptors give the mini tables and a
- * registry for Any and extensions, or a descriptor set does. Invariant: an error line has been printed whenever opening fails, and what
- * was opened until then is closed by bjvmi_source_close.
+ * A descriptor set gives everything through a plan cache. A plan file gives the plan; its mini descriptors
+ * give the mini tables and a registry for Any and extensions, or a descriptor set does. Invariant: an error
+ * line has been printed whenever opening fails, and what was opened until then is closed by
+ * bjvmi_source_close.
  */
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +29,7 @@ static bool failed(const char *where, const bjvm_error *error) {
   return false;
 }
 
-/* -- From a descriptor set -------------------------------------------------------------------------------------- */
+/* -- From a descriptor set ------------------------------------------------------------------------------ */
 
 static bool open_schema(bjvmi_source *s) {
   if (!bjvmi_descriptors_open(&s->schema, s->options->descriptor_set)) return false;
@@ -50,7 +51,7 @@ static bool plan_of_schema(bjvmi_source *s) {
   return s->plan ? true : failed(s->schema.name, &error);
 }
 
-/* -- From a plan file ------------------------------------------------------------------------------------------- */
+/* -- From a plan file ----------------------------------------------------------------------------------- */
 
 bool bjvmi_image_open(bjvmi_file *file, const char *path, upb_Arena *arena, const bjvm_image **image) {
   bjvm_error error;
@@ -211,7 +212,7 @@ static bool open_plan(bjvmi_source *s) {
   return s->options->descriptor_set ? plan_of_both(s, image) : plan_of_image(s, image);
 }
 
-/* -- Both ------------------------------------------------------------------------------------------------------- */
+/* -- Both ----------------------------------------------------------------------------------------------- */
 
 bool bjvmi_source_open(bjvmi_source *s, const bjvmi_options *options) {
   *s = (bjvmi_source){.options = options};

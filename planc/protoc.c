@@ -1,7 +1,8 @@
 /* .proto files: the protoc or buf on PATH makes a descriptor set of them.
  *
- * planc has no parser of its own. protoc is tried first, buf if there is none or if it fails (an older protoc knows no
- * editions). What they say goes to standard error as it is. Invariant: when this fails, no temporary file is left.
+ * planc has no parser of its own. protoc is tried first, buf if there is none or if it fails (an older protoc
+ * knows no editions). What they say goes to standard error as it is. Invariant: when this fails, no temporary
+ * file is left.
  */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
@@ -33,7 +34,8 @@ static void add(words *w, const char *a, const char *b) {
   w->list[w->count++] = word;
 }
 
-/* What stands behind `folder` in the path of `file`, both freed of links and dots; NULL: the file is not in it. malloc'ed. */
+/* What stands behind `folder` in the path of `file`, both freed of links and dots; NULL: the file is not in
+ * it. malloc'ed. */
 static char *path_inside(const char *folder, const char *file) {
   char *from = realpath(folder, NULL), *path = realpath(file, NULL), *rest = NULL;
   size_t size = from ? strlen(from) : 0;

@@ -1,8 +1,9 @@
 /* Error lines, and the place in the text under them.
  *
- * Everything planc says on standard error goes through here. Invariant: one error is one line, plus two (the line of the text and a
- * caret) when it is about a JSON text; what came from a file is cleaned of characters that could steer a terminal.
- * Columns on the screen are those of utf8proc: 2 for wide characters, 0 for combining ones.
+ * Everything planc says on standard error goes through here. Invariant: one error is one line, plus two (the
+ * line of the text and a caret) when it is about a JSON text; what came from a file is cleaned of characters
+ * that could steer a terminal. Columns on the screen are those of utf8proc: 2 for wide characters, 0 for
+ * combining ones.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -61,7 +62,7 @@ void bjvmi_report(const char *where, const char *format, ...) {
   fputc('\n', stderr);
 }
 
-/* -- The place in the text -------------------------------------------------------------------------------------- */
+/* -- The place in the text ------------------------------------------------------------------------------ */
 
 /* The start of the character before p; bytes that are no UTF-8 count one each. */
 static const char *step_back(const char *p, const char *start) {
@@ -72,8 +73,8 @@ static const char *step_back(const char *p, const char *start) {
   return p - 1;
 }
 
-/* Goes back from `at` while the characters fit into `columns`. A pile of combining marks has no width but an end: four
- * bytes for every column, then it is cut. */
+/* Goes back from `at` while the characters fit into `columns`. A pile of combining marks has no width but an
+ * end: four bytes for every column, then it is cut. */
 static const char *window_start(const char *at, const char *line, int columns) {
   const char *p = at;
   int width = 0;

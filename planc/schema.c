@@ -1,15 +1,15 @@
 /* From descriptors to words: which message types a plan has, and what each of their fields becomes.
  *
- * Types are put on a list when first met and worked off in that order, breadth first, so that no schema, however deep
- * or cyclic, makes the compiler recurse, and the order depends on nothing but the descriptors. Words refer to types by
- * their place on the list, which is known before the type itself is compiled.
+ * Types are put on a list when first met and worked off in that order, breadth first, so that no schema,
+ * however deep or cyclic, makes the compiler recurse, and the order depends on nothing but the descriptors.
+ * Words refer to types by their place on the list, which is known before the type itself is compiled.
  */
 #include "compiler.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* -- The list of types ------------------------------------------------------------------------------------- */
+/* -- The list of types ---------------------------------------------------------------------------------- */
 
 uint32_t bjvmi_schema_type(bjvmi_compiler *c, const upb_MessageDef *def, bool external) {
   uint32_t hash = bjvmi_pointer_hash(def);
@@ -34,8 +34,8 @@ uint32_t bjvmi_schema_type(bjvmi_compiler *c, const upb_MessageDef *def, bool ex
   return index;
 }
 
-/* Whether `def`, flagged a map entry, has the two fields that a map opcode counts on. A descriptor set can say
- * anything; protoc itself makes no others. */
+/* Whether `def`, flagged a map entry, has the two fields that a map opcode counts on. A descriptor set can
+ * say anything; protoc itself makes no others. */
 static bool is_entry_shaped(const upb_MessageDef *def) {
   const upb_FieldDef *key = upb_MessageDef_FindFieldByNumber(def, 1);
   const upb_FieldDef *value = upb_MessageDef_FindFieldByNumber(def, 2);
@@ -55,7 +55,8 @@ static bool is_entry_shaped(const upb_MessageDef *def) {
   }
 }
 
-/* The index of the type of a message field. Map entries are never external: a map opcode needs their words. */
+/* The index of the type of a message field. Map entries are never external: a map opcode needs their
+ * words. */
 static uint32_t sub_type(bjvmi_compiler *c, const upb_FieldDef *f) {
   const upb_MessageDef *def = upb_FieldDef_MessageSubDef(f);
   bool entry = upb_MessageDef_IsMapEntry(def);
@@ -66,7 +67,7 @@ static uint32_t sub_type(bjvmi_compiler *c, const upb_FieldDef *f) {
   return bjvmi_schema_type(c, def, (c->flags & BJVM_COMPILE_SHALLOW) && !entry);
 }
 
-/* -- Words ------------------------------------------------------------------------------------------------- */
+/* -- Words ---------------------------------------------------------------------------------------------- */
 
 uint8_t bjvmi_schema_scalar(const upb_FieldDef *f) {
   switch (upb_FieldDef_Type(f)) {
@@ -139,7 +140,7 @@ static uint32_t word_count(const bjvmi_compiler *c) {
   return (uint32_t)(c->sections[BJVMI_SECTION_WORDS].size / sizeof(bjvmi_word));
 }
 
-/* -- Messages ---------------------------------------------------------------------------------------------- */
+/* -- Messages ------------------------------------------------------------------------------------------- */
 
 /* A field at work, with the names it is read by. */
 typedef struct member {
@@ -212,7 +213,7 @@ static void compile_words(bjvmi_compiler *c, const upb_MessageDef *def, bjvmi_me
   if (!entry && c->status == BJVM_OK) record->keys = put_keys(c, members, count);
 }
 
-/* -- Extensions -------------------------------------------------------------------------------------------- */
+/* -- Extensions ----------------------------------------------------------------------------------------- */
 
 void bjvmi_schema_extension(bjvmi_compiler *c, const upb_FieldDef *extension) {
   uint16_t sub;
@@ -258,7 +259,7 @@ static void compile_extension(bjvmi_compiler *c, const upb_FieldDef *f) {
   put_end(c, BJVMI_END_EXTENSION);
 }
 
-/* -- All of it --------------------------------------------------------------------------------------------- */
+/* -- All of it ------------------------------------------------------------------------------------------ */
 
 static void compile_type(bjvmi_compiler *c, uint32_t index) {
   const upb_MessageDef *def = bjvmi_type_at(c, index)->def;

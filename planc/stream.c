@@ -1,8 +1,9 @@
 /* Streams of messages for planc encode and decode --stream.
  *
- * Input is taken as it comes, so that planc can stand in the middle of a pipe that never ends; memory holds one message and what was
- * read with it. Invariant: output is written before input is waited for, in whole messages, and those before a bad one are
- * written too. Unlike the output of one message, that of a stream is not replaced at once but written as it is made.
+ * Input is taken as it comes, so that planc can stand in the middle of a pipe that never ends; memory holds
+ * one message and what was read with it. Invariant: output is written before input is waited for, in whole
+ * messages, and those before a bad one are written too. Unlike the output of one message, that of a stream is
+ * not replaced at once but written as it is made.
  */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
@@ -63,7 +64,7 @@ bool bjvmi_stream_flush(bjvmi_stream *s) {
   return true;
 }
 
-/* -- Reading ---------------------------------------------------------------------------------------------------- */
+/* -- Reading -------------------------------------------------------------------------------------------- */
 
 /* Room for READ_SIZE more bytes behind what is there, which moves to the front. */
 static bool make_room(bjvmi_stream *s) {

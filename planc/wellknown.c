@@ -1,8 +1,9 @@
 /* Well-known types, by name and by shape.
  *
- * A well-known kind makes the VMs rely on certain words being there, and anyone may declare a google.protobuf.Timestamp of
- * his own. So the name alone is not believed: a type that has the name but not the shape is an ordinary message. Struct,
- * Value and ListValue rely on each other and are believed together or not at all.
+ * A well-known kind makes the VMs rely on certain words being there, and anyone may declare a
+ * google.protobuf.Timestamp of his own. So the name alone is not believed: a type that has the name but not
+ * the shape is an ordinary message. Struct, Value and ListValue rely on each other and are believed together
+ * or not at all.
  */
 #include "compiler.h"
 
@@ -35,7 +36,7 @@ static bool is_field_mask(const upb_MessageDef *m) {
          bjvmi_schema_scalar(f) == BJVMI_KIND_STRING;
 }
 
-/* -- Struct, Value, ListValue ------------------------------------------------------------------------------- */
+/* -- Struct, Value, ListValue --------------------------------------------------------------------------- */
 
 /* The message type of field `number`, if it is one of the well-known name `which`. */
 static const upb_MessageDef *sub_of(const upb_MessageDef *m, uint32_t number, upb_WellKnown which,
@@ -86,7 +87,7 @@ static bool is_value_family(const upb_MessageDef *value) {
          value_of_struct(structure) == value && value_of_list(list) == value;
 }
 
-/* -- All of them --------------------------------------------------------------------------------------------- */
+/* -- All of them ---------------------------------------------------------------------------------------- */
 
 uint8_t bjvmi_wellknown_kind(const upb_MessageDef *m) {
   uint8_t kind = BJVMI_KIND_MESSAGE;

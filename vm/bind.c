@@ -1,10 +1,11 @@
 /* Binding: matches the words of an image with the mini tables of the running program.
  *
- * Neighbours: image.c has loaded and verified the words, table_check.c looks at the tables; both VMs run what comes out of here. The
- * invariant: a bound word's kind, form, offset and presence agree with the live mini table, so the VMs need no check of their own.
- * Words that say so already in the file (prebound ones on the machine they were made for, and those of map entries and
- * extensions, which have no place) are used there; others are copied. A bound plan never changes; slots and variants
- * beside it are filled once, by an atomic publish.
+ * Neighbours: image.c has loaded and verified the words, table_check.c looks at the tables; both VMs run what
+ * comes out of here. The invariant: a bound word's kind, form, offset and presence agree with the live mini
+ * table, so the VMs need no check of their own. Words that say so already in the file (prebound ones on the
+ * machine they were made for, and those of map entries and extensions, which have no place) are used there;
+ * others are copied. A bound plan never changes; slots and variants beside it are filled once, by an atomic
+ * publish.
  */
 #include "bind.h"
 
@@ -13,7 +14,7 @@
 #include "text.h"
 #include "upb_layout.h"
 
-/* -- One field ----------------------------------------------------------------------------------------------------- */
+/* -- One field ------------------------------------------------------------------------------------------ */
 
 static bool kind_fits(bjvmi_kind kind, upb_FieldType type) {
   switch (kind) {
@@ -81,7 +82,7 @@ static bool bind_word(bjvmi_word *w, const upb_MiniTable *table) {
   return true;
 }
 
-/* -- One message --------------------------------------------------------------------------------------------------- */
+/* -- One message ---------------------------------------------------------------------------------------- */
 
 /* A plan with room for `copies` words behind it. */
 static bjvm_plan *plan_new(bjvmi_binding *b, size_t copies) {
@@ -197,7 +198,7 @@ bjvm_extension *bjvmi_bind_extension(bjvmi_binding *b, uint32_t extension,
   return e;
 }
 
-/* -- Linking --------------------------------------------------------------------------------------------------------- */
+/* -- Linking -------------------------------------------------------------------------------------------- */
 
 static bool has_sub_message(const bjvmi_word *w) {
   bjvmi_kind kind = BJVMI_OP_KIND(w->op);
@@ -232,7 +233,8 @@ const bjvm_plan *bjvmi_plan_link(const bjvm_plan *parent, const bjvmi_word *w, b
   return p;
 }
 
-/* Whether every message that `plan` refers to sits in its slot with the right table; binds and queues the missing. */
+/* Whether every message that `plan` refers to sits in its slot with the right table; binds and queues the
+ * missing. */
 static bool bind_children(const bjvm_plan *plan, uint16_t *queue, uint32_t *queued, bjvm_status *status,
                           uint32_t *bad) {
   bjvmi_binding *b = plan->binding;
@@ -346,7 +348,7 @@ bjvm_status bjvm_image_bind_in_place(const bjvm_image *image, const char *full_n
   return bind_image(image, full_name, table, arena, true, plan, error);
 }
 
-/* -- Variants: words rewritten for a set of encode options --------------------------------------------------------- */
+/* -- Variants: words rewritten for a set of encode options ---------------------------------------------- */
 
 static void word_for_names(bjvmi_word *w, const char *names, uint32_t flags) {
   if (!w->name) return;
@@ -417,7 +419,7 @@ bjvm_status bjvm_plan_prepare(const bjvm_plan *plan, uint32_t encode_flags, upb_
   return bjvmi_variant_build(plan, flags, arena) ? BJVM_OK : BJVM_OUT_OF_MEMORY;
 }
 
-/* -- What a plan tells --------------------------------------------------------------------------------------------- */
+/* -- What a plan tells ---------------------------------------------------------------------------------- */
 
 const char *bjvm_plan_name(const bjvm_plan *plan, size_t *size) {
   *size = bjvmi_le16(plan->record->name_size);

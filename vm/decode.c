@@ -1,14 +1,14 @@
 /* bjvm_decode: checks the options, runs the decode VM, reports.
  *
- * Neighbours: decode_vm.c (the loop), error.c (text of reports). The place, path and sentence of a failure are worked out here from
- * what the loop left, never while it runs.
+ * Neighbours: decode_vm.c (the loop), error.c (text of reports). The place, path and sentence of a failure
+ * are worked out here from what the loop left, never while it runs.
  */
 #include "decode.h"
 #include "error.h"
 
 enum { MAX_DEPTH = 1000000 }; /* frames of 64 bytes: beyond this an option is a mistake */
 
-/* -- The window -------------------------------------------------------------------------------------------------------- */
+/* -- The window ----------------------------------------------------------------------------------------- */
 
 static void open_window(bjvmi_decoder *vm, bool padded) {
   vm->end = vm->json + vm->size;
@@ -32,7 +32,7 @@ const char *bjvmi_decode_blanks(bjvmi_decoder *vm, const char *p) {
   return bjvmi_decode_check(vm, p);
 }
 
-/* -- Failures -------------------------------------------------------------------------------------------------------------- */
+/* -- Failures ------------------------------------------------------------------------------------------- */
 
 /* Whether a JSON value starts at p, so that it can be called one of the wrong type. */
 static bool starts_value(const bjvmi_decoder *vm, const char *p) {
@@ -74,7 +74,7 @@ const char *bjvmi_decode_unexpected(bjvmi_decoder *vm, const char *p, const char
   return bjvmi_decode_fail(vm, BJVM_SYNTAX, p, expected);
 }
 
-/* -- The report ---------------------------------------------------------------------------------------------------------------- */
+/* -- The report ----------------------------------------------------------------------------------------- */
 
 /* The names an extension word belongs to: the extension in the list of open objects. */
 static const char *extension_names(const bjvmi_decoder *vm, const bjvmi_word *w) {
@@ -158,7 +158,7 @@ static bjvm_status report(bjvmi_decoder *vm, bjvm_error *error) {
   return vm->status;
 }
 
-/* -- The call ----------------------------------------------------------------------------------------------------------------- */
+/* -- The call ------------------------------------------------------------------------------------------- */
 
 /* The caller's options, or a copy of them in `copy` where his struct is shorter than ours: zero behind. */
 static const bjvm_decode_options *read_options(const bjvm_decode_options *given, bjvm_decode_options *copy) {

@@ -2,9 +2,10 @@
  *
  * Private to bjvm. One object per call, on the caller's stack; nothing in it is shared by threads.
  *
- * The window: the text is read in place until fewer than BJVMI_DECODE_PAD bytes are left; then the rest is copied once into
- * `tail`, which has as many zero bytes behind it. So from every token boundary (bjvmi_decode_check) that many bytes may be
- * read without a bounds check, and nothing beyond the text ever is. A zero byte ends every token; at `end` it means truncation.
+ * The window: the text is read in place until fewer than BJVMI_DECODE_PAD bytes are left; then the rest is
+ * copied once into `tail`, which has as many zero bytes behind it. So from every token boundary
+ * (bjvmi_decode_check) that many bytes may be read without a bounds check, and nothing beyond the text ever
+ * is. A zero byte ends every token; at `end` it means truncation.
  */
 #ifndef BJVM_DECODE_H_
 #define BJVM_DECODE_H_
@@ -126,7 +127,7 @@ typedef enum bjvmi_read {
   BJVMI_READ_DROP,  /* an unknown enum name under ignore_unknown: leave the target */
 } bjvmi_read;
 
-/* -- decode.c: failures, window ------------------------------------------------------------------------------------- */
+/* -- decode.c: failures, window ------------------------------------------------------------------------- */
 
 /* Sets the failure; at the end of the text it becomes TRUNCATED. Returns NULL. */
 const char *bjvmi_decode_fail(bjvmi_decoder *vm, bjvm_status status, const char *fault, const char *expected);
@@ -201,12 +202,12 @@ static inline const bjvm_plan *bjvmi_decode_sub(bjvmi_decoder *vm, const bjvm_pl
   return sub;
 }
 
-/* -- decode_vm.c ----------------------------------------------------------------------------------------------------- */
+/* -- decode_vm.c ---------------------------------------------------------------------------------------- */
 
 /* Reads one value into `msg`; returns the place behind it, or NULL with status, fault and frame set. */
 const char *bjvmi_decode_run(bjvmi_decoder *vm, const bjvm_plan *plan, upb_Message *msg, const char *p);
 
-/* -- decode_scalar.c: values. Each advances *p behind the value; p is at its first byte, at a token boundary. -------- */
+/* -- decode_scalar.c: values. Each advances *p behind the value; p is at its first byte, at a token boundary. --- */
 
 /* Any scalar of w's kind into 16 bytes at `dst`: the slow twin of the loop's inline paths. */
 bjvmi_read bjvmi_decode_scalar(bjvmi_decoder *vm, const char **p, const bjvm_plan *plan, const bjvmi_word *w,
@@ -214,8 +215,8 @@ bjvmi_read bjvmi_decode_scalar(bjvmi_decoder *vm, const char **p, const bjvm_pla
 /* A string token into an upb_StringView. Return the place behind it, or NULL. */
 const char *bjvmi_decode_string(bjvmi_decoder *vm, const char *p, void *dst);
 const char *bjvmi_decode_bytes(bjvmi_decoder *vm, const char *p, void *dst);
-/* A string token unescaped into `buffer` if it fits (then *text points there or into the window and *size is set); a longer one gives
- * *text NULL. UTF-8 is checked. */
+/* A string token unescaped into `buffer` if it fits (then *text points there or into the window and *size is
+ * set); a longer one gives *text NULL. UTF-8 is checked. */
 const char *bjvmi_decode_short(bjvmi_decoder *vm, const char *p, char *buffer, size_t capacity,
                                const char **text, size_t *size);
 /* A number token without quotes, of JSON's grammar. Returns the place behind it, or NULL. */
@@ -225,7 +226,7 @@ bool bjvmi_decode_check_string(bjvmi_decoder *vm, const char *p, const char *q, 
 /* Finds the closing quote of a string token whose opening quote is at p; NULL with status set. */
 const char *bjvmi_decode_close_quote(bjvmi_decoder *vm, const char *p, unsigned *flags);
 
-/* -- decode_key.c ---------------------------------------------------------------------------------------------------- */
+/* -- decode_key.c --------------------------------------------------------------------------------------- */
 
 /* What a member's name turned out to be. */
 typedef enum bjvmi_key_result {
@@ -246,8 +247,8 @@ typedef struct bjvmi_member {
 /* Reads a name and its colon by the tables; p is at the opening quote. */
 bjvmi_key_result bjvmi_decode_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p,
                                   bjvmi_member *member);
-/* A member is used, in a case the loop does not settle itself: false if it was used before and may not be again. Under last_wins
- * remembers what the field holds, or puts that back. */
+/* A member is used, in a case the loop does not settle itself: false if it was used before and may not be
+ * again. Under last_wins remembers what the field holds, or puts that back. */
 bool bjvmi_decode_use(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvmi_word *w);
 /* The oneof member of that index was null, which sets nothing. */
 void bjvmi_decode_note_null(bjvmi_decode_frame *f, size_t index);
@@ -259,7 +260,7 @@ void bjvmi_decode_wide_end(bjvmi_decoder *vm, bjvmi_decode_frame *f);
 /* Reads over one value, checking its syntax; frames above f are its stack. */
 const char *bjvmi_decode_skip(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p);
 
-/* -- decode_array.c, decode_map.c ----------------------------------------------------------------------------------- */
+/* -- decode_array.c, decode_map.c ----------------------------------------------------------------------- */
 
 /* The array of a repeated field, made if need be; NULL with status set. */
 upb_Array *bjvmi_decode_array_open(bjvmi_decoder *vm, void *slot, bjvmi_kind kind);
@@ -281,7 +282,7 @@ bool bjvmi_decode_map_close(bjvmi_decoder *vm, bjvmi_decode_frame *f);
 /* A whole map of scalars; p is at the brace. */
 const char *bjvmi_decode_map(bjvmi_decoder *vm, const char *p, bjvmi_decode_frame *f);
 
-/* -- decode_wkt.c ---------------------------------------------------------------------------------------------------- */
+/* -- decode_wkt.c --------------------------------------------------------------------------------------- */
 
 const char *bjvmi_decode_time(bjvmi_decoder *vm, const char *p, const bjvm_plan *sub, void *msg);
 const char *bjvmi_decode_field_mask(bjvmi_decoder *vm, const char *p, const bjvm_plan *sub, void *msg);
@@ -292,7 +293,8 @@ const char *bjvmi_decode_any_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, cons
                                   const bjvm_plan *sub, void *msg, bjvmi_decode_any **state);
 /* Packs the content into the Any. */
 bool bjvmi_decode_any_close(bjvmi_decoder *vm, bjvmi_decode_any *state);
-/* A member of an Any around a well-known type: *is_value tells that p is at its value, else it was read over. */
+/* A member of an Any around a well-known type: *is_value tells that p is at its value, else it was read
+ * over. */
 const char *bjvmi_decode_any_member(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p, bool *is_value);
 
 /* Bytes of the field in its message. */

@@ -1,7 +1,8 @@
 /* Arrays in the decode VM.
  *
- * Neighbours: decode_vm.c walks arrays of messages itself and calls here for arrays of scalars. Invariant: an array's size
- * never covers a slot that is not written: elements are written behind it and the size is set afterwards, also on every error.
+ * Neighbours: decode_vm.c walks arrays of messages itself and calls here for arrays of scalars. Invariant: an
+ * array's size never covers a slot that is not written: elements are written behind it and the size is set
+ * afterwards, also on every error.
  */
 #include "decode.h"
 #include "short_string.h"

@@ -1,14 +1,15 @@
 /* Names in the decode VM: look-up, duplicates, what last_wins takes back, and values that are read over.
  *
- * Neighbours: decode_vm.c guesses the next name and comes here when the guess is wrong. Invariants: only an exact compare of the
- * unescaped name accepts it; an unknown name costs its length; reading over a value obeys the same depth limit as reading it.
+ * Neighbours: decode_vm.c guesses the next name and comes here when the guess is wrong. Invariants: only an
+ * exact compare of the unescaped name accepts it; an unknown name costs its length; reading over a value
+ * obeys the same depth limit as reading it.
  */
 #include "decode.h"
 #include "upb/message/copy.h"
 
 enum { NAME_ROOM = 256 }; /* a name with escapes that is longer goes to temporary memory */
 
-/* -- Reading over a value -------------------------------------------------------------------------------------------- */
+/* -- Reading over a value ------------------------------------------------------------------------------- */
 
 static const char *skip_scalar(bjvmi_decoder *vm, const char *p) {
   unsigned flags = 0;
@@ -79,7 +80,7 @@ const char *bjvmi_decode_skip(bjvmi_decoder *vm, bjvmi_decode_frame *f, const ch
   }
 }
 
-/* -- Duplicates --------------------------------------------------------------------------------------------------------- */
+/* -- Duplicates ----------------------------------------------------------------------------------------- */
 
 /* Words of wide bits of each sort: the first 64 are in the frame. */
 static size_t wide_words(const bjvmi_decode_frame *f) { return f->plan->word_count / 64; }
@@ -155,7 +156,7 @@ bool bjvmi_decode_oneof_taken(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bj
   return true;
 }
 
-/* -- last_wins: what fields held before, and putting it back ---------------------------------------------------------- */
+/* -- last_wins: what fields held before, and putting it back -------------------------------------------- */
 
 static bool is_array(const bjvmi_word *w) {
   return BJVMI_OP_FORM(w->op) == BJVMI_FORM_ARRAY && BJVMI_OP_KIND(w->op) != BJVMI_KIND_MAP;
@@ -183,8 +184,8 @@ static const bjvmi_decode_undo *find_undo(const bjvmi_decoder *vm, const void *m
   return u;
 }
 
-/* Remembers the value of `w` in `msg`, which holds something. A message is changed in place by what follows: of
- * that a copy is kept. */
+/* Remembers the value of `w` in `msg`, which holds something. A message is changed in place by what follows:
+ * of that a copy is kept. */
 static bool remember(bjvmi_decoder *vm, const bjvm_plan *plan, void *msg, const bjvmi_word *w) {
   const void *slot = bjvmi_upb_at(msg, w->offset);
   vm->status = BJVM_SCRATCH;
@@ -236,7 +237,8 @@ static void clear(void *msg, const bjvmi_word *w) {
   if (BJVMI_OP_FORM(w->op) == BJVMI_FORM_ONEOF) bjvmi_upb_set_oneof_case(msg, w->presence, 0);
 }
 
-/* Drops what this text wrote to the field. A oneof member that another has replaced since has nothing left to drop. */
+/* Drops what this text wrote to the field. A oneof member that another has replaced since has nothing left to
+ * drop. */
 static void drop(bjvmi_decoder *vm, void *msg, const bjvmi_word *w) {
   if (BJVMI_OP_FORM(w->op) == BJVMI_FORM_ONEOF && bjvmi_upb_oneof_case(msg, w->presence) != w->number) return;
   const bjvmi_decode_undo *u = find_undo(vm, msg, w);
@@ -265,7 +267,7 @@ bool bjvmi_decode_use(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvmi_word
   return true;
 }
 
-/* -- Extensions --------------------------------------------------------------------------------------------------------- */
+/* -- Extensions ----------------------------------------------------------------------------------------- */
 
 static bool note_extension(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvm_extension *x, bool *again) {
   *again = false;
@@ -363,7 +365,7 @@ failed:
   return BJVMI_KEY_FAIL;
 }
 
-/* -- Look-up ----------------------------------------------------------------------------------------------------------- */
+/* -- Look-up -------------------------------------------------------------------------------------------- */
 
 /* `"value":{}` in an Any of an Empty. */
 static bool is_tolerated(const bjvmi_decode_frame *f, const char *name, size_t size) {

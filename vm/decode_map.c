@@ -1,7 +1,8 @@
 /* Maps in the decode VM.
  *
- * Neighbours: decode_vm.c walks maps with message values through the same functions. Duplicates are counted within this text only:
- * a map that had entries gets the new ones by way of a map of their own, merged when the text's object ends.
+ * Neighbours: decode_vm.c walks maps with message values through the same functions. Duplicates are counted
+ * within this text only: a map that had entries gets the new ones by way of a map of their own, merged when
+ * the text's object ends.
  */
 #include "decode.h"
 #include "short_string.h"
@@ -39,8 +40,9 @@ static upb_Map *new_map(bjvmi_decoder *vm, const bjvm_plan *entry) {
   return map;
 }
 
-/* About how many entries the map at p has: commas up to the first closing brace. Strings and values may hold both, so it is no
- * more than a guess; an entry has at least 6 bytes, which bounds what a false one can cost. */
+/* About how many entries the map at p has: commas up to the first closing brace. Strings and values may hold
+ * both, so it is no more than a guess; an entry has at least 6 bytes, which bounds what a false one can
+ * cost. */
 static size_t guess_entries(const bjvmi_decoder *vm, const char *p) {
   enum { FEW = 3, LOOK = 65536 };
   const char *end = vm->end - p > LOOK ? p + LOOK : vm->end;
@@ -83,7 +85,8 @@ static bool insert(bjvmi_decoder *vm, upb_Map *map, upb_MessageValue key, upb_Me
   return false;
 }
 
-/* Under last_wins the map that was there must stay as it was: the new one takes over its other entries and its place. */
+/* Under last_wins the map that was there must stay as it was: the new one takes over its other entries and
+ * its place. */
 static bool replace(bjvmi_decoder *vm, bjvmi_decode_frame *f) {
   upb_MessageValue key;
   upb_MessageValue value;
@@ -109,12 +112,13 @@ bool bjvmi_decode_map_close(bjvmi_decoder *vm, bjvmi_decode_frame *f) {
   return true;
 }
 
-/* -- Keys ------------------------------------------------------------------------------------------------------------- */
+/* -- Keys ----------------------------------------------------------------------------------------------- */
 
 static bool string_key(bjvmi_decoder *vm, const char *text, size_t size, bool escaped,
                        upb_MessageValue *key) {
   if (escaped) {
-    /* `text` is in a buffer that ends with the caller: upb copies the key, but the report of an error may want it too. */
+    /* `text` is in a buffer that ends with the caller: upb copies the key, but the report of an error may
+     * want it too. */
     char *copy = (char *)upb_Arena_Malloc(vm->scratch ? vm->scratch : vm->arena, size);
     if (!copy) {
       vm->status = BJVM_OUT_OF_MEMORY;
@@ -183,7 +187,7 @@ bool bjvmi_decode_map_insert(bjvmi_decoder *vm, bjvmi_decode_frame *f, const upb
   }
 }
 
-/* -- Maps of scalars --------------------------------------------------------------------------------------------------- */
+/* -- Maps of scalars ------------------------------------------------------------------------------------ */
 
 /* One entry; NULL on failure. */
 static const char *read_entry(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p) {

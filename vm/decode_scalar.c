@@ -1,7 +1,8 @@
 /* Scalars in the decode VM: numbers, booleans, strings, bytes and enum values, in every accepted spelling.
  *
- * Neighbours: decode_vm.c has inline paths for the plain spellings, which come here when they meet anything else; num_*.c and the
- * string kernels do the work. Invariant: a function advances past a whole token or reports where it is wrong.
+ * Neighbours: decode_vm.c has inline paths for the plain spellings, which come here when they meet anything
+ * else; num_*.c and the string kernels do the work. Invariant: a function advances past a whole token or
+ * reports where it is wrong.
  */
 #include "decode.h"
 #include "short_string.h"
@@ -78,7 +79,7 @@ const char *bjvmi_decode_short(bjvmi_decoder *vm, const char *p, char *buffer, s
   return q + 1;
 }
 
-/* -- Strings and bytes ---------------------------------------------------------------------------------------------- */
+/* -- Strings and bytes ---------------------------------------------------------------------------------- */
 
 static const char *read_escaped(bjvmi_decoder *vm, const char *p, const char *q, void *dst) {
   const char *bad;
@@ -147,11 +148,12 @@ const char *bjvmi_decode_bytes(bjvmi_decoder *vm, const char *p, void *dst) {
   return q + 1;
 }
 
-/* -- Numbers --------------------------------------------------------------------------------------------------------- */
+/* -- Numbers -------------------------------------------------------------------------------------------- */
 
 enum { QUOTED_ROOM = 64 }; /* a quoted number with escapes that is longer goes to temporary memory */
 
-/* Whether a byte cannot follow a number: the token goes on, so the number is badly spelled, as 01, 1.5.2 or 0x1. */
+/* Whether a byte cannot follow a number: the token goes on, so the number is badly spelled, as 01, 1.5.2 or
+ * 0x1. */
 static bool runs_on(char c) {
   return (uint8_t)(c - '0') <= 9 || (uint8_t)((c | 0x20) - 'a') < 26 || c == '.' || c == '+' || c == '-' ||
          c == '_';
@@ -273,7 +275,7 @@ static bjvmi_read read_float(bjvmi_decoder *vm, const char **p, bjvmi_kind kind,
   return read_numeric(vm, p, kind, dst);
 }
 
-/* -- Booleans, enums ------------------------------------------------------------------------------------------------ */
+/* -- Booleans, enums ------------------------------------------------------------------------------------ */
 
 static bjvmi_read read_bool(bjvmi_decoder *vm, const char **p, void *dst) {
   if (memcmp(*p, "true", 4) == 0) {
@@ -343,7 +345,7 @@ static bjvmi_read read_enum(bjvmi_decoder *vm, const char **p, const bjvm_plan *
   return BJVMI_READ_VALUE;
 }
 
-/* -- Any of them ---------------------------------------------------------------------------------------------------- */
+/* -- Any of them ---------------------------------------------------------------------------------------- */
 
 static bjvmi_read read_text(bjvmi_decoder *vm, const char **p, bjvmi_kind kind, void *dst) {
   const char *start = *p;

@@ -1,11 +1,13 @@
 /* The decode VM's loop: reads JSON by the bound words of a plan into a message.
  *
- * Neighbours: decode.c sets up and reports; decode_key.c looks names up, decode_scalar.c, decode_array.c, decode_map.c and
- * decode_wkt.c read everything that has a loop of its own. Invariants: at every token boundary BJVMI_DECODE_PAD bytes are
- * readable (decode.h); frames hold all state of open values, there is no C recursion; a message is valid memory at any moment.
+ * Neighbours: decode.c sets up and reports; decode_key.c looks names up, decode_scalar.c, decode_array.c,
+ * decode_map.c and decode_wkt.c read everything that has a loop of its own. Invariants: at every token
+ * boundary BJVMI_DECODE_PAD bytes are readable (decode.h); frames hold all state of open values, there is no
+ * C recursion; a message is valid memory at any moment.
  *
- * The registers: p (the text), w (the word predicted, then met), msg (where its value goes), plan, f (frame). The next
- * name is guessed to be that of the next word and compared whole, quotes and colon included; only a miss asks the tables.
+ * The registers: p (the text), w (the word predicted, then met), msg (where its value goes), plan, f (frame).
+ * The next name is guessed to be that of the next word and compared whole, quotes and colon included; only a
+ * miss asks the tables.
  */
 #include "decode.h"
 #include "short_string.h"
@@ -22,7 +24,8 @@
 
 enum { GUESSES = 6 }; /* names compared before the tables are asked, which cost as much as about so many */
 
-/* Whether the first n bytes (n <= BJVMI_DECODE_PAD) are equal; 16 bytes of both may be read, and up to n rounded up to 16. */
+/* Whether the first n bytes (n <= BJVMI_DECODE_PAD) are equal; 16 bytes of both may be read, and up to n
+ * rounded up to 16. */
 static inline bool same(const char *p, const char *q, size_t n) {
 #if defined(__SSE2__) && !defined(BJVM_PORTABLE_KERNELS)
   __m128i a = _mm_loadu_si128((const __m128i *)(const void *)p);
@@ -35,8 +38,8 @@ static inline bool same(const char *p, const char *q, size_t n) {
 #endif
 }
 
-/* Up to 15 digits with a sign: the place behind them, or NULL where the slow twin must look (another spelling, a longer or a
- * bad number). Reads at most 20 bytes. */
+/* Up to 15 digits with a sign: the place behind them, or NULL where the slow twin must look (another
+ * spelling, a longer or a bad number). Reads at most 20 bytes. */
 static inline const char *simple_int(const char *p, int64_t *v) {
   bool negative = *p == '-';
   p += negative;
@@ -63,7 +66,8 @@ static inline const char *simple_int64(const char *p, int64_t *v) {
   return p && *p == '"' ? p + 1 : NULL;
 }
 
-/* Whether a number may be followed by this byte, in the plainest of texts. At the end of the text there is none to read. */
+/* Whether a number may be followed by this byte, in the plainest of texts. At the end of the text there is
+ * none to read. */
 static inline bool ends_number(char c) { return c == ',' || c == '}' || c == ']'; }
 
 /* Whether the value at p is a null that does not set the field. */
@@ -72,7 +76,7 @@ static inline bool leaves_unset(const char *p, const bjvmi_word *w) {
   return *p == 'n' && kind != BJVMI_KIND_VALUE && kind != BJVMI_KIND_NULL_VALUE;
 }
 
-/* -- The loop. Labels are kinds; macros are defined here and undefined below. ----------------------------------------- */
+/* -- The loop. Labels are kinds; macros are defined here and undefined below. --------------------------- */
 
 #define ROW_SCALAR(name) ROW(name, name, scalar_array)
 #define ROW_ENUM(name) ROW(name, name, scalar_array)
@@ -119,7 +123,7 @@ const char *bjvmi_decode_run(bjvmi_decoder *vm, const bjvm_plan *plan, upb_Messa
   f->kind = BJVMI_DECODE_TOP;
   goto value;
 
-  /* -- Members of an object ---------------------------------------------------------------------------------------- */
+  /* -- Members of an object ----------------------------------------------------------------------------- */
 
 open_object: /* p is at the brace of `child` */
   if (__builtin_expect(f + 1 >= vm->frame_limit, 0)) goto too_deep;
@@ -141,7 +145,8 @@ open_object: /* p is at the brace of `child` */
 member: /* p is at a name, w the word it is guessed to name */
   if (__builtin_expect(*p != '"', 0)) goto no_name;
 name : {
-  /* Members mostly come in the order of their numbers, with some left out. END has no name and ends the guessing. */
+  /* Members mostly come in the order of their numbers, with some left out. END has no name and ends the
+   * guessing. */
   size_t n = w->name_len;
   size_t guesses = 0;
   while (!(n - 1 < BJVMI_DECODE_PAD && same(p, plan->names + w->name + 1, n - 1))) {
@@ -464,7 +469,7 @@ no_comma:
   bjvmi_decode_unexpected(vm, p, f->kind == BJVMI_DECODE_ARRAY ? "',' or ']'" : "',' or '}'");
   goto failed;
 
-  /* -- Values: `child` is read by its plan `sub`, then the current frame goes on ---------------------------------- */
+  /* -- Values: `child` is read by its plan `sub`, then the current frame goes on ------------------------ */
 
 value:
   switch (sub->kind) {
@@ -611,7 +616,7 @@ any_next:
     goto resume;
   }
 
-  /* -- Arrays and maps of messages: `child` is the slot, `sub` the elements' or the entry's plan ------------------- */
+  /* -- Arrays and maps of messages: `child` is the slot, `sub` the elements' or the entry's plan -------- */
 
 open_array : {
   upb_Array *array = bjvmi_decode_array_open(vm, child, BJVMI_KIND_MESSAGE);
@@ -699,7 +704,7 @@ close_map:
   f--;
   goto resume;
 
-  /* -- A value is finished: the current frame goes on --------------------------------------------------------------- */
+  /* -- A value is finished: the current frame goes on --------------------------------------------------- */
 
 resume:
   switch (f->kind) {

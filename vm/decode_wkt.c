@@ -1,8 +1,9 @@
 /* Well-known types in the decode VM: Timestamp, Duration, FieldMask, the wrappers, and Any.
  *
- * Neighbours: decode_vm.c; time_text.c and mask.c know the text forms. An Any's content is read into a message in scratch and packed
- * when its object ends. Its @type may stand anywhere: it is looked for once, and what the search passes over is noted, so
- * that Anys inside are not searched again and the cost stays linear.
+ * Neighbours: decode_vm.c; time_text.c and mask.c know the text forms. An Any's content is read into a
+ * message in scratch and packed when its object ends. Its @type may stand anywhere: it is looked for once,
+ * and what the search passes over is noted, so that Anys inside are not searched again and the cost stays
+ * linear.
  */
 #include "decode.h"
 #include "time_text.h"
@@ -54,7 +55,7 @@ const char *bjvmi_decode_wrapper(bjvmi_decoder *vm, const char *p, const bjvm_pl
   return p;
 }
 
-/* -- FieldMask --------------------------------------------------------------------------------------------------------- */
+/* -- FieldMask ------------------------------------------------------------------------------------------ */
 
 static bool add_path(bjvmi_decoder *vm, upb_Array *paths, const char *p, size_t size) {
   const char *bad;
@@ -99,9 +100,10 @@ const char *bjvmi_decode_field_mask(bjvmi_decoder *vm, const char *p, const bjvm
   return q;
 }
 
-/* -- Any: finding @type --------------------------------------------------------------------------------------------- */
+/* -- Any: finding @type --------------------------------------------------------------------------------- */
 
-/* Where a text's objects have their @type: made by one search, asked by the Anys inside. Open addressing by object offset. */
+/* Where a text's objects have their @type: made by one search, asked by the Anys inside. Open addressing by
+ * object offset. */
 typedef struct type_note {
   size_t object; /* offset of the brace + 1; 0: free */
   size_t type;   /* offset of the @type's value */
@@ -154,8 +156,8 @@ static bool add_note(bjvmi_decoder *vm, size_t object, size_t type) {
   return true;
 }
 
-/* Reads over the object whose brace is at p, noting the @type of every object in it. The frames above f are its stack; a
- * frame's `at` holds the object's offset. */
+/* Reads over the object whose brace is at p, noting the @type of every object in it. The frames above f are
+ * its stack; a frame's `at` holds the object's offset. */
 static const char *search(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p) {
   bjvmi_decode_frame *base = f;
   char buffer[8];
@@ -236,7 +238,8 @@ static bool read_type(bjvmi_decoder *vm, const char *p, upb_StringView *url) {
   return false;
 }
 
-/* The first member, when that is @type: the usual case. *at is the value's place, NULL: another member comes first. */
+/* The first member, when that is @type: the usual case. *at is the value's place, NULL: another member comes
+ * first. */
 static bool type_is_first(bjvmi_decoder *vm, const char *p, upb_StringView *url, bool *found) {
   char buffer[64];
   const char *text;
@@ -258,7 +261,8 @@ static bool type_is_first(bjvmi_decoder *vm, const char *p, upb_StringView *url,
   return read_type(vm, bjvmi_decode_token(vm, p + 1), url);
 }
 
-/* The @type string at p, a place in the text before the window: copied, with zero bytes behind it, and read there. */
+/* The @type string at p, a place in the text before the window: copied, with zero bytes behind it, and read
+ * there. */
 static bool read_type_apart(bjvmi_decoder *vm, const char *p, upb_StringView *url) {
   unsigned flags = 0;
   window w = save(vm);
@@ -312,7 +316,7 @@ static bool type_is_noted(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *
   return read_type_apart(vm, vm->json + slot->type, url);
 }
 
-/* -- Any: opening and closing ------------------------------------------------------------------------------------------ */
+/* -- Any: opening and closing --------------------------------------------------------------------------- */
 
 static const bjvm_plan *resolve(bjvmi_decoder *vm, upb_StringView url, bjvm_status *status) {
   size_t i = url.size;

@@ -1,8 +1,8 @@
 /* The listing of an image, for people and for golden tests.
  *
- * Runs over a verified image (image.c, verify.c) and prints it line by line through the caller's function. How a word is
- * printed follows from its kind's shape; mnemonics come from ops.def. Kept: the text depends on the file only, no memory is taken,
- * and names of any length pass through without being cut.
+ * Runs over a verified image (image.c, verify.c) and prints it line by line through the caller's function.
+ * How a word is printed follows from its kind's shape; mnemonics come from ops.def. Kept: the text depends on
+ * the file only, no memory is taken, and names of any length pass through without being cut.
  */
 #include "image.h"
 #include "text.h"
@@ -36,7 +36,7 @@ static const char *const end_suffixes[BJVMI_END_COUNT] = {
 #undef END_FORM
 };
 
-/* -- Pieces of text --------------------------------------------------------------------------------------- */
+/* -- Pieces of text ------------------------------------------------------------------------------------- */
 
 static void flush(listing *l) {
   if (l->text.size && l->ok) l->ok = l->write(l->context, l->text.data, l->text.size);
@@ -87,7 +87,7 @@ static void put_column(listing *l, const char *string, size_t width) {
 
 static void put_pool(listing *l, uint32_t name, uint32_t size) { put_bytes(l, l->image->names + name, size); }
 
-/* -- Records ---------------------------------------------------------------------------------------------- */
+/* -- Records -------------------------------------------------------------------------------------------- */
 
 static void put_table(listing *l, const bjvmi_table *t) {
   put(l, ", ");
@@ -243,7 +243,7 @@ static void put_extension(listing *l, uint32_t index) {
   put_words(l, x.first_word, 1);
 }
 
-/* -- The whole -------------------------------------------------------------------------------------------- */
+/* -- The whole ------------------------------------------------------------------------------------------ */
 
 static void put_header(listing *l) {
   const bjvmi_header *h = l->image->header;

@@ -1,7 +1,7 @@
 /* bjvm_encode: checks the options, runs the encode VM, reports.
  *
- * Neighbours: encode_vm.c (the loop), encode_output.c (the window), error.c (text of reports). The field path of a failure is
- * worked out here from the frames the loop left, never while it runs.
+ * Neighbours: encode_vm.c (the loop), encode_output.c (the window), error.c (text of reports). The field path
+ * of a failure is worked out here from the frames the loop left, never while it runs.
  */
 #include "encode.h"
 #include "error.h"
@@ -47,7 +47,7 @@ static bool prepare_frames(bjvmi_encoder *vm, uint32_t max_depth) {
   return true;
 }
 
-/* -- The field path of a failure ------------------------------------------------------------------------------------ */
+/* -- The field path of a failure ------------------------------------------------------------------------ */
 
 static void add_map_key(bjvmi_text *t, const bjvmi_encode_frame *f) {
   upb_MessageValue key;
@@ -63,7 +63,8 @@ static void add_map_key(bjvmi_text *t, const bjvmi_encode_frame *f) {
   bjvmi_error_add_key(t, BJVMI_OP_KIND(f->plan->words[0].op), &key);
 }
 
-/* Adds the name of the field whose word is `w`, unless it is a member of a well-known type, which has no name in JSON. */
+/* Adds the name of the field whose word is `w`, unless it is a member of a well-known type, which has no name
+ * in JSON. */
 static void add_field(bjvmi_text *t, const bjvm_plan *plan, const bjvmi_word *w) {
   if (plan->kind == BJVMI_KIND_MESSAGE && w->name) bjvmi_error_add_name(t, plan->names, w->name);
 }

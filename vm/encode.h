@@ -11,8 +11,8 @@
 #include "upb_layout.h"
 
 enum {
-  /* Every handler may write this much without asking: a name (255 and the overhang of its wide copy), a scalar, the quotes
-   * and brackets around it. */
+  /* Every handler may write this much without asking: a name (255 and the overhang of its wide copy), a
+   * scalar, the quotes and brackets around it. */
   BJVMI_ENCODE_SLACK = 384,
   /* Where text waits while a fixed output is full or a formatter stands between. At least twice the slack. */
   BJVMI_ENCODE_STAGING = 768,
@@ -76,7 +76,7 @@ typedef struct bjvmi_encoder {
   bjvmi_encode_frame inline_frames[BJVM_DEFAULT_MAX_DEPTH + 1];
 } bjvmi_encoder;
 
-/* -- encode_output.c: the window ------------------------------------------------------------------------------------ */
+/* -- encode_output.c: the window ------------------------------------------------------------------------ */
 
 void bjvmi_encode_open(bjvmi_encoder *vm); /* sets the first window */
 char *bjvmi_encode_grow(bjvmi_encoder *vm,
@@ -87,12 +87,12 @@ bool bjvmi_encode_put(bjvmi_encoder *vm, const char *data,
                       size_t size);                   /* appends bytes to the output as they are */
 bool bjvmi_output_is_sink(const bjvm_output *output); /* output.c */
 
-/* -- encode_vm.c ----------------------------------------------------------------------------------------------------- */
+/* -- encode_vm.c ---------------------------------------------------------------------------------------- */
 
 /* Prints one message; returns the end, or NULL with vm->status, frame, pc and plan telling the place. */
 char *bjvmi_encode_run(bjvmi_encoder *vm, const bjvm_plan *plan, const upb_Message *msg, char *out);
 
-/* -- encode_kernels.c: whatever has a loop of its own. Each returns the new end, or NULL with vm->status set. --------- */
+/* -- encode_kernels.c: whatever has a loop of its own. Each returns the new end, or NULL with vm->status set. --- */
 
 char *bjvmi_encode_string(bjvmi_encoder *vm, char *out, const char *data, size_t size);
 /* The inside of a JSON string: `data` escaped, without quotes. */
@@ -110,7 +110,7 @@ char *bjvmi_encode_array(bjvmi_encoder *vm, char *out, const bjvm_plan *plan, co
 /* An encoded name that a handler cannot copy: long, or printed otherwise under these options. */
 char *bjvmi_encode_name(bjvmi_encoder *vm, char *out, const char *names, uint32_t name, char separator);
 
-/* -- encode_map.c ---------------------------------------------------------------------------------------------------- */
+/* -- encode_map.c --------------------------------------------------------------------------------------- */
 
 /* Prepares `f` for the entries of a map (sorts them when asked to). False on failure. */
 bool bjvmi_encode_map_begin(bjvmi_encoder *vm, bjvmi_encode_frame *f, const upb_Map *map,
@@ -123,14 +123,14 @@ char *bjvmi_encode_map_key(bjvmi_encoder *vm, char *out, const bjvmi_word *key_w
 /* A whole map of scalars, braces included; `f` is a free frame to work in. */
 char *bjvmi_encode_map(bjvmi_encoder *vm, char *out, bjvmi_encode_frame *f, const bjvm_plan *entry);
 
-/* -- encode_wkt.c ---------------------------------------------------------------------------------------------------- */
+/* -- encode_wkt.c --------------------------------------------------------------------------------------- */
 
 char *bjvmi_encode_timestamp(bjvmi_encoder *vm, char *out, const bjvm_plan *sub, const void *msg);
 char *bjvmi_encode_duration(bjvmi_encoder *vm, char *out, const bjvm_plan *sub, const void *msg);
 char *bjvmi_encode_field_mask(bjvmi_encoder *vm, char *out, const bjvm_plan *sub, const void *msg);
 
-/* The content of an Any, unpacked. `out` has `{"@type":"..."` written when it returns and plan and msg are set; an
- * empty Any is `{}` with *plan NULL. */
+/* The content of an Any, unpacked. `out` has `{"@type":"..."` written when it returns and plan and msg are
+ * set; an empty Any is `{}` with *plan NULL. */
 char *bjvmi_encode_any(bjvmi_encoder *vm, char *out, const bjvm_plan *sub, const void *msg,
                        const bjvm_plan **plan, const upb_Message **content);
 
@@ -140,7 +140,7 @@ static inline bool bjvmi_double_is_finite(double v) {
   return (bits >> 52 & 0x7ff) != 0x7ff;
 }
 
-/* -- encode.c -------------------------------------------------------------------------------------------------------- */
+/* -- encode.c ------------------------------------------------------------------------------------------- */
 
 /* The words of `plan` for the call's options; NULL with status set. */
 static inline const bjvmi_word *bjvmi_encode_words(bjvmi_encoder *vm, const bjvm_plan *plan) {

@@ -1,7 +1,8 @@
 /* The encode VM's kernels: strings, bytes, floats, enum values, names that need care, repeated scalars.
  *
- * Neighbours: encode_vm.c calls them with a slack of room and gets the same back. Invariant: each asks for room (ROOM) before it
- * writes more than a slack, and leaves at least the room a handler may use after its value (TAIL).
+ * Neighbours: encode_vm.c calls them with a slack of room and gets the same back. Invariant: each asks for
+ * room (ROOM) before it writes more than a slack, and leaves at least the room a handler may use after its
+ * value (TAIL).
  */
 #include "encode.h"
 #include "short_string.h"
@@ -96,8 +97,8 @@ static char *put_text(bjvmi_encoder *vm, char *out, const char *text, size_t siz
   return out;
 }
 
-/* A pooled text with escapes already in it, under `ascii` or `html_safe`: the existing escapes stay, the other
- * characters are escaped as the options say. [text, text + size) is the inside of a JSON string. */
+/* A pooled text with escapes already in it, under `ascii` or `html_safe`: the existing escapes stay, the
+ * other characters are escaped as the options say. [text, text + size) is the inside of a JSON string. */
 static char *put_escaped(bjvmi_encoder *vm, char *out, const char *text, size_t size) {
   const char *end = text + size;
   while (text < end) {

@@ -1,7 +1,7 @@
 /* Maps in the encode VM: their entries in hash order or sorted, their keys, and whole maps of scalars.
  *
- * Neighbours: encode_vm.c walks maps with message values itself, through the same functions. Invariant: a map is not
- * changed while it is printed; sorted entries live in the call's scratch arena.
+ * Neighbours: encode_vm.c walks maps with message values itself, through the same functions. Invariant: a map
+ * is not changed while it is printed; sorted entries live in the call's scratch arena.
  */
 #include "encode.h"
 

@@ -1,8 +1,9 @@
 /* The encode VM's window: where handlers write, and how it is moved on.
  *
- * Neighbours: encode.h. The window is the free part of the caller's block while that leaves a slack, else (a fixed block almost
- * full, a formatter in between) the staging block, which is copied on when full. Invariant: nothing is written at or past
- * data + capacity of the output, and the number of bytes a fixed output lacked is exact.
+ * Neighbours: encode.h. The window is the free part of the caller's block while that leaves a slack, else (a
+ * fixed block almost full, a formatter in between) the staging block, which is copied on when full.
+ * Invariant: nothing is written at or past data + capacity of the output, and the number of bytes a fixed
+ * output lacked is exact.
  */
 #include "encode.h"
 #include "pretty.h"

@@ -1,11 +1,13 @@
 /* The encode VM's loop: runs the bound words of a plan against a message and writes JSON.
  *
- * Neighbours: encode.c sets up and reports, encode_kernels.c, encode_map.c and encode_wkt.c hold everything that has a loop of
- * its own. Invariants: a handler starts with BJVMI_ENCODE_SLACK bytes of room (ROOM) and writes less; the position
- * `out` lives in a register; frames hold all state of nested values, there is no C recursion.
+ * Neighbours: encode.c sets up and reports, encode_kernels.c, encode_map.c and encode_wkt.c hold everything
+ * that has a loop of its own. Invariants: a handler starts with BJVMI_ENCODE_SLACK bytes of room (ROOM) and
+ * writes less; the position `out` lives in a register; frames hold all state of nested values, there is no C
+ * recursion.
  *
- * The registers: pc (the word), msg (its message), plan, out, f (frame), sep (what separates the next name: `{` before the
- * first member, `,` afterwards). A name is stored as `,"name":`: it is copied whole and its first byte patched with sep.
+ * The registers: pc (the word), msg (its message), plan, out, f (frame), sep (what separates the next name:
+ * `{` before the first member, `,` afterwards). A name is stored as `,"name":`: it is copied whole and its
+ * first byte patched with sep.
  */
 #include "encode.h"
 
@@ -15,7 +17,8 @@
 #define USE_SWITCH 0
 #endif
 
-/* Copies the encoded name at `src`; `len` <= 255. Wide copies may run past it by 15 bytes, inside the pool's padding. */
+/* Copies the encoded name at `src`; `len` <= 255. Wide copies may run past it by 15 bytes, inside the pool's
+ * padding. */
 static inline char *copy_name(char *out, const char *src, size_t len, char sep) {
   memcpy(out, src, 16);
   if (len > 16) {
@@ -71,7 +74,7 @@ static bool check_required(bjvmi_encoder *vm, const bjvm_plan *plan, const void 
   return true;
 }
 
-/* -- The loop. Labels are KIND_FORM; macros are defined here and undefined below. ------------------------------------- */
+/* -- The loop. Labels are KIND_FORM; macros are defined here and undefined below. ----------------------- */
 
 /* Room for one handler. */
 #define ROOM()                                                                                               \
@@ -217,7 +220,8 @@ scalar_array_always : {
   NEXT();
 }
 
-/* Single messages of every kind. The caller's state is saved before the value runs; small leaves return at once. */
+/* Single messages of every kind. The caller's state is saved before the value runs; small leaves return at
+ * once. */
 message_hasbit:
   if (bjvmi_upb_hasbit(msg, pc->presence)) goto message_always;
   NEXT();

@@ -1,7 +1,7 @@
 /* Well-known types in the encode VM: the forms that are no objects of fields, and the envelope of Any.
  *
- * Neighbours: encode_vm.c calls with a slack of room; time_text.c and mask.c know the text forms. The fields are read at the offsets of the
- * type's own bound words, whose shape the verifier has checked.
+ * Neighbours: encode_vm.c calls with a slack of room; time_text.c and mask.c know the text forms. The fields
+ * are read at the offsets of the type's own bound words, whose shape the verifier has checked.
  */
 #include "encode.h"
 #include "time_text.h"
@@ -46,7 +46,8 @@ char *bjvmi_encode_duration(bjvmi_encoder *vm, char *out, const bjvm_plan *sub, 
   return out;
 }
 
-/* One path: converted in pieces, since it may be of any length. A piece never ends in an underscore, which belongs to what follows. */
+/* One path: converted in pieces, since it may be of any length. A piece never ends in an underscore, which
+ * belongs to what follows. */
 static char *put_path(bjvmi_encoder *vm, char *out, upb_StringView path) {
   enum { PIECE = 128 };
   char camel[PIECE];
@@ -92,7 +93,7 @@ char *bjvmi_encode_field_mask(bjvmi_encoder *vm, char *out, const bjvm_plan *sub
   return out;
 }
 
-/* -- Any ------------------------------------------------------------------------------------------------------------- */
+/* -- Any ------------------------------------------------------------------------------------------------ */
 
 /* The full name behind the last slash of a type URL; false when there is none. */
 static bool type_name(upb_StringView url, const char **name, size_t *size) {

@@ -1,7 +1,7 @@
 /* The text of error reports: field paths, places, tokens.
  *
- * Neighbours: encode.c and decode.c, after a failure. Invariant: what goes into a report is valid UTF-8 without control
- * characters, whatever the text held.
+ * Neighbours: encode.c and decode.c, after a failure. Invariant: what goes into a report is valid UTF-8
+ * without control characters, whatever the text held.
  */
 #include "error.h"
 
@@ -61,7 +61,8 @@ void bjvmi_error_place(bjvm_error *error, const char *text, size_t size) {
   error->column = column;
 }
 
-/* The length of the token at the front of [p, p+size): a string with its quotes, a run of plain bytes, or one mark. */
+/* The length of the token at the front of [p, p+size): a string with its quotes, a run of plain bytes, or one
+ * mark. */
 static size_t token_size(const char *p, size_t size) {
   size_t n = 1;
   if (*p == '"') {

@@ -18,7 +18,8 @@ void bjvmi_error_add_key(bjvmi_text *path, bjvmi_kind kind, const upb_MessageVal
 /* Adds `[index]`. */
 void bjvmi_error_add_index(bjvmi_text *path, uint64_t index);
 
-/* Fills line and column of error->offset in a text: lines end with \n, \r\n or \r; columns count code points. */
+/* Fills line and column of error->offset in a text: lines end with \n, \r\n or \r; columns count code
+ * points. */
 void bjvmi_error_place(bjvm_error *error, const char *text, size_t size);
 
 /* Adds a sentence's `found ...` part: the token at `offset` of the text, cut to a few words. */

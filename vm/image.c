@@ -1,8 +1,9 @@
 /* Loading a plan file, and look-ups in a loaded one.
  *
- * This file checks the frame: header, checksum, section table. What stands in the sections is checked by verify.c, once.
- * After that every look-up here trusts the records, and nothing here writes to the file. Kept: an image exists only of a file
- * that passed both; its pointers are never NULL (an absent section points at the header and has no records).
+ * This file checks the frame: header, checksum, section table. What stands in the sections is checked by
+ * verify.c, once. After that every look-up here trusts the records, and nothing here writes to the file.
+ * Kept: an image exists only of a file that passed both; its pointers are never NULL (an absent section
+ * points at the header and has no records).
  */
 #include "image.h"
 #include "short_string.h"
@@ -46,7 +47,7 @@ void bjvmi_image_report(bjvm_error *error, bjvm_status code, size_t offset, cons
   bjvmi_text_string(&message, text);
 }
 
-/* -- Loading ---------------------------------------------------------------------------------------------- */
+/* -- Loading -------------------------------------------------------------------------------------------- */
 
 /* The versions that are read, for people. */
 #define READS "1.0 to 1.1"
@@ -85,7 +86,8 @@ static bjvm_status check_header(const char *data, size_t size, bjvm_error *error
   if (bjvmi_le16(h->major) != BJVMI_FORMAT_MAJOR)
     return fail(error, BJVM_PLAN_VERSION, offsetof(bjvmi_header, major),
                 "the plan has another major version of the format; this library reads " READS);
-  /* An older minor version has less in it. A newer one adds what this verifier does not know and will not let pass. */
+  /* An older minor version has less in it. A newer one adds what this verifier does not know and will not let
+   * pass. */
   if (bjvmi_le16(h->minor) > BJVMI_FORMAT_MINOR)
     return fail(error, BJVM_PLAN_VERSION, offsetof(bjvmi_header, minor),
                 "the plan's format is newer than this library, which reads " READS);
@@ -193,7 +195,7 @@ bjvm_status bjvm_image_load(const void *data, size_t size, upb_Arena *arena, con
   return BJVM_OK;
 }
 
-/* -- Roots ------------------------------------------------------------------------------------------------ */
+/* -- Roots ---------------------------------------------------------------------------------------------- */
 
 size_t bjvm_image_root_count(const bjvm_image *image) { return image->root_count; }
 
@@ -221,7 +223,7 @@ int bjvmi_image_find_message(const bjvm_image *image, const char *name) {
   return image->root_count ? (int)bjvmi_le32(image->roots[0]) : -1;
 }
 
-/* -- Names to indexes ------------------------------------------------------------------------------------- */
+/* -- Names to indexes ----------------------------------------------------------------------------------- */
 
 int bjvmi_table_find(const bjvm_image *image, const bjvmi_table *table, const char *name, size_t size) {
   if (table->key_count == 0) return -1;
@@ -248,7 +250,8 @@ static bool equal_folded(const char *a, const char *b, size_t size) {
   return true;
 }
 
-/* As bjvmi_table_find, but upper and lower case of ASCII letters are the same; the first key in order wins. */
+/* As bjvmi_table_find, but upper and lower case of ASCII letters are the same; the first key in order
+ * wins. */
 static int find_folded(const bjvm_image *image, const bjvmi_table *table, const char *name, size_t size) {
   const bjvmi_key *keys = image->keys + table->first_key;
   for (uint32_t i = 0; i < table->key_count; i++)
@@ -257,7 +260,7 @@ static int find_folded(const bjvm_image *image, const bjvmi_table *table, const 
   return -1;
 }
 
-/* -- Enums ------------------------------------------------------------------------------------------------ */
+/* -- Enums ---------------------------------------------------------------------------------------------- */
 
 /* The index of `number` among the ascending values [low, high), or `high` of the call if it is not there. */
 static uint32_t bisect(const bjvmi_value *values, uint32_t low, uint32_t high, int32_t number) {

@@ -1,7 +1,7 @@
 /* Records of an image in the machine's byte order, and what each kind of opcode needs.
  *
- * Private to bjvm: for image.c, verify*.c and dump.c. The records themselves stay in the file and are never changed; these
- * copies cost nothing on a little-endian machine.
+ * Private to bjvm: for image.c, verify*.c and dump.c. The records themselves stay in the file and are never
+ * changed; these copies cost nothing on a little-endian machine.
  */
 #ifndef BJVM_IMAGE_H_
 #define BJVM_IMAGE_H_
@@ -72,7 +72,8 @@ typedef struct bjvmi_section_format {
 } bjvmi_section_format;
 extern const bjvmi_section_format bjvmi_section_formats[BJVMI_SECTION_COUNT];
 
-/* Fills a report, if there is one: PLAN_* code, place in the file, "what index: text" (what NULL: the text alone). */
+/* Fills a report, if there is one: PLAN_* code, place in the file, "what index: text" (what NULL: the text
+ * alone). */
 void bjvmi_image_report(bjvm_error *error, bjvm_status code, size_t offset, const char *what, uint32_t index,
                         const char *text);
 

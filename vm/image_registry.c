@@ -1,8 +1,8 @@
 /* A registry over one plan file: Any and extensions without reflection.
  *
- * Everything in the file is bound to the mini tables that tables.c has built from it, in one binding, so that the plans of nested
- * types and of extensions find each other. The VMs call the functions below through bjvm_registry. Kept: nothing is bound later, so
- * that looking something up writes nothing and needs no lock.
+ * Everything in the file is bound to the mini tables that tables.c has built from it, in one binding, so that
+ * the plans of nested types and of extensions find each other. The VMs call the functions below through
+ * bjvm_registry. Kept: nothing is bound later, so that looking something up writes nothing and needs no lock.
  */
 #include <string.h>
 
@@ -44,7 +44,7 @@ static const bjvm_extension *find_extension_by_table(void *context, const upb_Mi
   return NULL;
 }
 
-/* -- Making one ------------------------------------------------------------------------------------------------- */
+/* -- Making one ----------------------------------------------------------------------------------------- */
 
 static image_registry *registry_new(const bjvm_tables *tables, upb_Arena *arena) {
   size_t pointers = tables->image->extension_count * sizeof(void *);

@@ -41,15 +41,17 @@ typedef struct bjvmi_kernels {
   bjvmi_escape_result (*escape)(const char **src, const char *end, char **out, char *limit, unsigned flags);
 
   /* From the byte after an opening quote, finds the first byte in [p, end) that is a quote not escaped, or a
-   * control character (< 0x20), or `end`. A backslash skips the byte after it (whatever it is, except that
-   * it stops at a control character or end). Returns its place; sets *flags (BJVMI_STRING_*) for the bytes before. */
+   * control character (< 0x20), or `end`. A backslash skips the byte after it (whatever it is, except that it
+   * stops at a control character or end). Returns its place; sets *flags (BJVMI_STRING_*) for the bytes
+   * before. */
   const char *(*scan)(const char *p, const char *end, unsigned *flags);
 
   /* NULL if [p, p+size) is valid UTF-8 (no overlong forms, surrogates, > U+10FFFF, truncation), else the
    * first byte of the first bad sequence. */
   const char *(*utf8)(const char *p, size_t size);
 
-  /* Standard base64 with padding; writes exactly (size + 2) / 3 * 4 bytes, nothing beyond; returns the end. */
+  /* Standard base64 with padding; writes exactly (size + 2) / 3 * 4 bytes, nothing beyond; returns the
+   * end. */
   char *(*base64_encode)(char *out, const uint8_t *p, size_t size);
 
   /* Reads standard and URL-safe alphabets, also mixed; padding none or exact (AA==, AA, not AA=); unused
@@ -67,12 +69,14 @@ extern const bjvmi_kernels bjvmi_kernels_sse2;
 /* The fastest form for this machine. */
 const bjvmi_kernels *bjvmi_kernels_best(void);
 
-/* All forms that this build and machine can run, the portable one first; the array ends with NULL. For tests. */
+/* All forms that this build and machine can run, the portable one first; the array ends with NULL. For
+ * tests. */
 const bjvmi_kernels *const *bjvmi_kernels_all(void);
 
 /* Unescapes the inside of a JSON string [p, end) (as `scan` bounded it) into `out` (room end - p; may not
- * overlap). Returns the end of the bytes written, or NULL and *bad = the backslash of the bad escape: unknown letter,
- * bad hex, lone surrogate. Raw bytes are copied unchecked (check them with `utf8`); \u0000 gives a NUL byte. */
+ * overlap). Returns the end of the bytes written, or NULL and *bad = the backslash of the bad escape: unknown
+ * letter, bad hex, lone surrogate. Raw bytes are copied unchecked (check them with `utf8`); \u0000 gives a
+ * NUL byte. */
 char *bjvmi_string_unescape(char *out, const char *p, const char *end, const char **bad);
 
 #endif /* BJVM_KERNELS_H_ */

@@ -9,8 +9,8 @@
 
 enum {
   BJVMI_MINI_LENGTH_MAX = 4, /* bytes of a length: 28 bits */
-  /* Fields of a message with a mini descriptor. A message holds 65535 bytes, so that no table can have more; and upb counts
-   * them with 16 bits, some values of which have a meaning of their own. */
+  /* Fields of a message with a mini descriptor. A message holds 65535 bytes, so that no table can have more;
+   * and upb counts them with 16 bits, some values of which have a meaning of their own. */
   BJVMI_MINI_FIELDS_MAX = 65000,
 };
 
@@ -29,7 +29,8 @@ static inline bjvmi_mini_walk bjvmi_mini_begin(const bjvm_image *image) {
   return (bjvmi_mini_walk){image->mini, image->mini + image->mini_size};
 }
 
-/* The next mini descriptor. False: there is none, or its length is not well-formed; then `at` stands before it. */
+/* The next mini descriptor. False: there is none, or its length is not well-formed; then `at` stands before
+ * it. */
 static inline bool bjvmi_mini_next(bjvmi_mini_walk *walk, bjvmi_mini *mini) {
   const uint8_t *p = walk->at;
   uint32_t size = 0;

@@ -1,8 +1,9 @@
 /* Where JSON goes: the fixed, arena and sink forms of bjvm_output. The heap form is lib/buffer.c.
  *
- * The encode VM (encode_vm.c) writes into [data + size, data + capacity) and calls `grow` when that is too small; nothing
- * here runs per value. Invariant: after a grow that returned true, capacity - size >= room, and the text that
- * was in [data, data + size) is still there or has been consumed; after false nothing has moved.
+ * The encode VM (encode_vm.c) writes into [data + size, data + capacity) and calls `grow` when that is too
+ * small; nothing here runs per value. Invariant: after a grow that returned true, capacity - size >= room,
+ * and the text that was in [data, data + size) is still there or has been consumed; after false nothing has
+ * moved.
  */
 #include "bjvm/codec.h"
 #include "encode.h"

@@ -1,7 +1,8 @@
 /* A loaded image and a bound plan, in memory.
  *
- * Private to bjvm. image.c loads, verify.c checks, bind.c binds and links, both VMs read. An image and a bound
- * plan never change once published; what is found lazily lives in the slots and variant list beside them.
+ * Private to bjvm. image.c loads, verify.c checks, bind.c binds and links, both VMs read. An image and a
+ * bound plan never change once published; what is found lazily lives in the slots and variant list beside
+ * them.
  */
 #ifndef BJVM_PLAN_INTERNAL_H_
 #define BJVM_PLAN_INTERNAL_H_
@@ -38,7 +39,8 @@ struct bjvm_image {
   uint32_t mini_size; /* 0: the file has no mini descriptors */
 };
 
-/* Encode options that are compiled into the words: BJVM_ENCODE_* flags of which each set has its own bound words. */
+/* Encode options that are compiled into the words: BJVM_ENCODE_* flags of which each set has its own bound
+ * words. */
 #define BJVMI_VARIANT_FLAGS                                                                                  \
   (BJVM_ENCODE_PROTO_NAMES | BJVM_ENCODE_EMIT_DEFAULTS | BJVM_ENCODE_ENUMS_AS_INTS |                         \
    BJVM_ENCODE_INT64_AS_NUMBERS | BJVM_ENCODE_ASCII | BJVM_ENCODE_HTML_SAFE)
@@ -61,12 +63,12 @@ typedef struct bjvmi_binding {
   const bjvmi_kernels *kernels;
   upb_Arena *arena;
   bool in_place_only; /* a word that had to be copied is a mismatch */
-  /* Fills slots[message] when it is met first, or returns NULL (a status in *status); called without any lock. NULL: everything is
-   * bound eagerly. `table` is the mini table of that message. */
+  /* Fills slots[message] when it is met first, or returns NULL (a status in *status); called without any
+   * lock. NULL: everything is bound eagerly. `table` is the mini table of that message. */
   const bjvm_plan *(*link)(struct bjvmi_binding *binding, uint32_t message, const upb_MiniTable *table,
                            bjvm_status *status);
-  /* Makes the words of `plan` for `flags`, publishes and returns them; NULL on failure. NULL function: only what bjvm_plan_prepare has
-   * made is there. */
+  /* Makes the words of `plan` for `flags`, publishes and returns them; NULL on failure. NULL function: only
+   * what bjvm_plan_prepare has made is there. */
   const bjvmi_variant *(*make_variant)(const bjvm_plan *plan, uint32_t flags);
   void *context;
 } bjvmi_binding;
@@ -107,7 +109,8 @@ bjvm_status bjvmi_verify(const bjvm_image *image, size_t size, bjvm_error *error
 bjvm_plan *bjvmi_bind_message(bjvmi_binding *binding, uint32_t message, const upb_MiniTable *table,
                               bjvm_status *status, uint32_t *bad_field);
 
-/* A binding without plans yet; memory from `arena`. NULL: out of memory. Set link, make_variant and context before use. */
+/* A binding without plans yet; memory from `arena`. NULL: out of memory. Set link, make_variant and context
+ * before use. */
 bjvmi_binding *bjvmi_binding_new(const bjvm_image *image, upb_Arena *arena);
 
 /* Binds an extension record to its mini table. */
@@ -120,10 +123,12 @@ const bjvm_plan *bjvmi_plan_link(const bjvm_plan *parent, const bjvmi_word *w, b
 /* Publishes a plan in its slot; if another thread was first, returns that thread's. */
 const bjvm_plan *bjvmi_slot_publish(bjvmi_slot *slot, const bjvm_plan *plan);
 
-/* The variant of the words for `flags` (a subset of BJVMI_VARIANT_FLAGS, not 0) if it is there, else made by the binding (cold). NULL: not there and cannot be made. */
+/* The variant of the words for `flags` (a subset of BJVMI_VARIANT_FLAGS, not 0) if it is there, else made by
+ * the binding (cold). NULL: not there and cannot be made. */
 const bjvmi_word *bjvmi_plan_variant(const bjvm_plan *plan, uint32_t flags);
 
-/* Builds the variant in memory from `arena` (not thread-safe by itself: the binding's make_variant locks) and publishes it. */
+/* Builds the variant in memory from `arena` (not thread-safe by itself: the binding's make_variant locks) and
+ * publishes it. */
 const bjvmi_variant *bjvmi_variant_build(const bjvm_plan *plan, uint32_t flags, upb_Arena *arena);
 
 /* Bytes of a value of the kind in a message or array. */
@@ -132,8 +137,9 @@ size_t bjvmi_kind_size(bjvmi_kind kind);
 /* Exact look-ups. The word index, or -1. */
 int bjvmi_plan_find_key(const bjvm_plan *plan, const char *name, size_t size);
 
-/* Exact look-up in a key table of the image (`table` in native byte order): what the name stands for, an index relative to the
- * first word or value of the table's owner, or -1. Linear probing from slot `bjvmi_key_hash & (slots - 1)` on. */
+/* Exact look-up in a key table of the image (`table` in native byte order): what the name stands for, an
+ * index relative to the first word or value of the table's owner, or -1. Linear probing from slot
+ * `bjvmi_key_hash & (slots - 1)` on. */
 int bjvmi_table_find(const bjvm_image *image, const bjvmi_table *table, const char *name, size_t size);
 
 /* Enum look-ups on the image's record. */

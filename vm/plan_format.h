@@ -21,13 +21,14 @@
  *    number    field number; the words of a message are sorted by it
  *    name      offset in the name pool of the encoded name  ,"jsonName":  (the comma is patched while copying)
  *
- * In front of each encoded name in the pool stands its header: u8 length, u8 flags (BJVMI_NAME_*). A name of more than 255
- * bytes is LONG: in front of these two, which say length 0, stands its length as u16. If ALT is set, the header (LONG if ALT_LONG)
- * and encoded form of the .proto name follow right behind the JSON name.
+ * In front of each encoded name in the pool stands its header: u8 length, u8 flags (BJVMI_NAME_*). A name of
+ * more than 255 bytes is LONG: in front of these two, which say length 0, stands its length as u16. If ALT is
+ * set, the header (LONG if ALT_LONG) and encoded form of the .proto name follow right behind the JSON name.
  *
- * The mini section, which may be missing, holds upb's mini descriptors: one of each message record (none of an external one),
- * each enum record (none of an open one) and each extension, in this order. Each is its length (7 bits a byte, low ones first,
- * the top bit says that more follow) and its bytes. What they are linked to is told by the words.
+ * The mini section, which may be missing, holds upb's mini descriptors: one of each message record (none of an
+ * external one), each enum record (none of an open one) and each extension, in this order. Each is its length
+ * (7 bits a byte, low ones first, the top bit says that more follow) and its bytes. What they are linked to is
+ * told by the words.
  */
 #ifndef BJVM_PLAN_FORMAT_H_
 #define BJVM_PLAN_FORMAT_H_
@@ -107,9 +108,9 @@ enum {
   BJVMI_NAME_ALT_LONG = 16, /* the same of the .proto name */
 };
 
-/* A hash table over names: open addressing, linear probing, exact compare. A slot holds 1 + key index (relative to
- * first_key), 0 for free; it is a byte, or two of them in a table of more than BJVMI_KEYS_NARROW keys. A look-up gives up after
- * max_probe + 1 slots. */
+/* A hash table over names: open addressing, linear probing, exact compare. A slot holds 1 + key index
+ * (relative to first_key), 0 for free; it is a byte, or two of them in a table of more than BJVMI_KEYS_NARROW
+ * keys. A look-up gives up after max_probe + 1 slots. */
 enum { BJVMI_KEYS_NARROW = 255 };
 
 typedef struct bjvmi_table {
@@ -153,8 +154,9 @@ enum {
 };
 
 /* An enum: its values sorted by number. A run of them, dense_count from index dense_first on, has the
- * consecutive numbers dense_min, dense_min + 1, ... and is found by subtraction; a hole in it has name 0. The others are
- * found by bisection. A hole costs 8 bytes and the compiler allows only as many holes as there are values in the run. */
+ * consecutive numbers dense_min, dense_min + 1, ... and is found by subtraction; a hole in it has name 0. The
+ * others are found by bisection. A hole costs 8 bytes and the compiler allows only as many holes as there are
+ * values in the run. */
 typedef struct bjvmi_enum {
   uint32_t name;
   uint16_t name_size;
@@ -279,8 +281,8 @@ static inline uint32_t bjvmi_name_alt(const char *names, uint32_t name) {
   return name + bjvmi_name_length(names, name) + (is_long ? BJVMI_NAME_LONG_HEADER : BJVMI_NAME_HEADER);
 }
 
-/* The hash of the key tables, over every byte of the name. Not secret: only an exact compare accepts a name, and a look-up
- * is bounded by max_probe, so colliding input costs no more than any other. */
+/* The hash of the key tables, over every byte of the name. Not secret: only an exact compare accepts a name,
+ * and a look-up is bounded by max_probe, so colliding input costs no more than any other. */
 static inline uint32_t bjvmi_key_hash(uint32_t seed, const char *p, size_t size) {
   uint64_t h = (seed ^ (uint64_t)size) * 0x9e3779b97f4a7c15u;
   uint64_t v = 0;
@@ -302,15 +304,15 @@ static inline uint32_t bjvmi_key_hash(uint32_t seed, const char *p, size_t size)
   } else if (size > 0) {
     v = (uint64_t)(uint8_t)p[0] << 16 | (uint64_t)(uint8_t)p[size / 2] << 8 | (uint8_t)p[size - 1];
   }
-  /* Twice, with the high bits folded down in between: names that differ in their last bytes alone (item_01, item_02,
-   * ...) must not share a slot under every seed. */
+  /* Twice, with the high bits folded down in between: names that differ in their last bytes alone (item_01,
+   * item_02, ...) must not share a slot under every seed. */
   h = (h ^ v) * 0xff51afd7ed558ccdu;
   h = (h ^ h >> 32) * 0xc4ceb9fe1a85ec53u;
   return (uint32_t)(h >> 32);
 }
 
-/* The checksum of a plan file: 64-bit multiply-xor over little-endian words of 8 bytes. It finds damage; it is no
- * signature, and the verifier does not rely on it. */
+/* The checksum of a plan file: 64-bit multiply-xor over little-endian words of 8 bytes. It finds damage; it
+ * is no signature, and the verifier does not rely on it. */
 static inline uint64_t bjvmi_checksum(const void *data, size_t size) {
   const char *p = (const char *)data;
   uint64_t h = 0x243f6a8885a308d3u ^ size;

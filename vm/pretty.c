@@ -1,7 +1,7 @@
 /* The formatter: turns compact JSON, fed in pieces, into JSON with one member a line.
  *
- * Neighbours: encode_output.c feeds it and takes what it writes. Invariant: it changes white space only; empty objects and
- * arrays stay `{}` and `[]`. Its input is the VM's own output, valid by construction.
+ * Neighbours: encode_output.c feeds it and takes what it writes. Invariant: it changes white space only;
+ * empty objects and arrays stay `{}` and `[]`. Its input is the VM's own output, valid by construction.
  */
 #include "pretty.h"
 

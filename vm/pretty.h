@@ -1,6 +1,7 @@
 /* The formatter behind BJVM_ENCODE_PRETTY: compact JSON in, one member a line out.
  *
- * Private to bjvm. It stands between the staging block and the output, so that the loop never asks about layout.
+ * Private to bjvm. It stands between the staging block and the output, so that the loop never asks about
+ * layout.
  */
 #ifndef BJVM_PRETTY_H_
 #define BJVM_PRETTY_H_

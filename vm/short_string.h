@@ -1,7 +1,7 @@
 /* Short strings: the first bytes of a string token looked at in registers, before a kernel is called.
  *
- * Private to the VMs. Most strings are shorter than 32 bytes, and for these a call through a pointer costs as much as the work.
- * Each function is allowed to give up; the kernels are its slow twin.
+ * Private to the VMs. Most strings are shorter than 32 bytes, and for these a call through a pointer costs as
+ * much as the work. Each function is allowed to give up; the kernels are its slow twin.
  */
 #ifndef BJVM_SHORT_STRING_H_
 #define BJVM_SHORT_STRING_H_
@@ -32,8 +32,8 @@
 
 enum { BJVMI_SHORT_MAX = 31 }; /* the longest string these functions accept */
 
-/* The length of the plain ASCII string that starts at p, up to its closing quote; more than BJVMI_SHORT_MAX where it is longer or holds
- * anything else. Reads 32 bytes. */
+/* The length of the plain ASCII string that starts at p, up to its closing quote; more than BJVMI_SHORT_MAX
+ * where it is longer or holds anything else. Reads 32 bytes. */
 static inline size_t bjvmi_short_length(const char *p) {
 #if BJVMI_SHORT_STRINGS
   const __m128i quote = _mm_set1_epi8('"');
@@ -151,12 +151,13 @@ static inline uint32_t bjvmi_short_odd(__m128i v) {
 }
 #endif
 
-/* Copies the n <= BJVMI_SHORT_MAX bytes at p to `out` (32 bytes of room) and tells whether all of them are ASCII that JSON
- * prints as it is. Gives up near the end of a page.
+/* Copies the n <= BJVMI_SHORT_MAX bytes at p to `out` (32 bytes of room) and tells whether all of them are
+ * ASCII that JSON prints as it is. Gives up near the end of a page.
  *
- * It loads 32 bytes whatever n is: choosing the loads by n costs a misprediction a string (25 to 29 % of printing the
- * benchmark's complex and repeated messages). The bytes behind the string are masked off and never leave the same page, so no fault
- * can come of it; but it is a read beyond the object, so checking builds leave it out. */
+ * It loads 32 bytes whatever n is: choosing the loads by n costs a misprediction a string (25 to 29 % of
+ * printing the benchmark's complex and repeated messages). The bytes behind the string are masked off and
+ * never leave the same page, so no fault can come of it; but it is a read beyond the object, so checking
+ * builds leave it out. */
 static inline bool bjvmi_short_plain(char *out, const char *p, size_t n) {
 #if BJVMI_SHORT_STRINGS && !BJVMI_CHECKED_READS
   if (__builtin_expect(((uintptr_t)p & 4095) > 4096 - 32, 0)) return false;

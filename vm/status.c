@@ -1,7 +1,7 @@
 /* Names and meanings of the status codes.
  *
- * Both come from status.def, as the enum in status.h does. Kept: no tables with holes, no state; a number that is no
- * status (from a newer library, say) gives "?", never a fault.
+ * Both come from status.def, as the enum in status.h does. Kept: no tables with holes, no state; a number
+ * that is no status (from a newer library, say) gives "?", never a fault.
  */
 #include "bjvm/status.h"
 

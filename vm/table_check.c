@@ -1,9 +1,11 @@
-/* Whether a mini table is one that messages can be laid out by: the part of binding that looks at a table alone.
+/* Whether a mini table is one that messages can be laid out by: the part of binding that looks at a table
+ * alone.
  *
- * Tables come from generated code, from reflection, or from a file (tables.c); the VMs read and write where they say. bind.c asks here
- * once for each message it binds. Kept: in a table that passes, fields are sorted as upb's search expects, all they use lies inside the
- * message, no two fields share a byte or a hasbit, and members of one oneof share theirs with one another only; so a
- * pointer is never anything that was stored as something else. Takes linear time and 800 bytes of stack.
+ * Tables come from generated code, from reflection, or from a file (tables.c); the VMs read and write where
+ * they say. bind.c asks here once for each message it binds. Kept: in a table that passes, fields are sorted
+ * as upb's search expects, all they use lies inside the message, no two fields share a byte or a hasbit, and
+ * members of one oneof share theirs with one another only; so a pointer is never anything that was stored as
+ * something else. Takes linear time and 800 bytes of stack.
  */
 #include "bind.h"
 #include "upb_layout.h"
@@ -23,7 +25,8 @@ typedef struct window {
   uint8_t hasbits[WINDOW]; /* that are taken, as they lie in the message */
 } window;
 
-/* Gives the bytes from `at` on, as far as they lie in the window, to `owner`. False: one of them is another's. */
+/* Gives the bytes from `at` on, as far as they lie in the window, to `owner`. False: one of them is
+ * another's. */
 static bool claim(window *w, uint32_t at, size_t size, uint16_t owner) {
   for (uint32_t i = at; i < at + size; i++) {
     if (i < w->first || i >= w->first + WINDOW) continue;

@@ -1,9 +1,10 @@
-/* Mini tables from a plan file's own mini descriptors: messages for a program with neither generated code nor reflection.
+/* Mini tables from a plan file's own mini descriptors: messages for a program with neither generated code nor
+ * reflection.
  *
- * verify_mini.c has found the mini descriptors well-formed and in step with the words, so the words tell what each table is linked
- * to; bind.c then checks what upb made of them, as it does with any table. Only the form of upb's builder that takes a buffer is
- * used: the buffer holds all that it may want to note, and the heap is never asked. Kept: a failure leaves nothing behind but used
- * arena memory.
+ * verify_mini.c has found the mini descriptors well-formed and in step with the words, so the words tell what
+ * each table is linked to; bind.c then checks what upb made of them, as it does with any table. Only the form
+ * of upb's builder that takes a buffer is used: the buffer holds all that it may want to note, and the heap
+ * is never asked. Kept: a failure leaves nothing behind but used arena memory.
  */
 #include <assert.h>
 #include <string.h>
@@ -21,11 +22,11 @@ enum {
   ARENA_EXTRA = 256, /* what an arena takes of its block for itself */
 };
 
-/* -- Building messages ------------------------------------------------------------------------------------------ */
+/* -- Building messages ---------------------------------------------------------------------------------- */
 
-/* A workshop: one block of the caller's arena in which upb builds with an arena of its own. upb 36 follows a NULL when memory runs
- * out between the fields of a table and its links, so the block is as large as all tables need; what is left goes
- * back in the end. */
+/* A workshop: one block of the caller's arena in which upb builds with an arena of its own. upb 36 follows a
+ * NULL when memory runs out between the fields of a table and its links, so the block is as large as all
+ * tables need; what is left goes back in the end. */
 typedef struct workshop {
   upb_Arena *arena;
   char *block;
@@ -44,15 +45,16 @@ static size_t table_size(const bjvm_image *image, const bjvmi_message *m) {
   return size;
 }
 
-/* Room for what upb notes while it builds the table of `mini`: two notes for each oneof, one for each other field. A version that
- * notes oneofs alone uses less. */
+/* Room for what upb notes while it builds the table of `mini`: two notes for each oneof, one for each other
+ * field. A version that notes oneofs alone uses less. */
 static size_t notes_size(const bjvmi_message *m, const bjvmi_mini *mini) {
   size_t notes = (size_t)m->word_count + 2;
   for (uint32_t i = 0; i < mini->size; i++) notes += mini->data[i] == '~';
   return notes * NOTE_SIZE;
 }
 
-/* Adds up the tables. While upb builds one it takes as many fields and links as its mini descriptor has characters. */
+/* Adds up the tables. While upb builds one it takes as many fields and links as its mini descriptor has
+ * characters. */
 static size_t workshop_size(const bjvm_image *image, size_t *notes) {
   bjvmi_mini_walk walk = bjvmi_mini_begin(image);
   bjvmi_mini mini;
@@ -108,7 +110,7 @@ static bjvm_status build_messages(const bjvm_tables *t, bjvmi_mini_walk *walk, u
   return status;
 }
 
-/* -- Enums ------------------------------------------------------------------------------------------------------ */
+/* -- Enums ---------------------------------------------------------------------------------------------- */
 
 static bjvm_status build_enums(const bjvm_tables *t, bjvmi_mini_walk *walk, upb_Arena *arena) {
   bjvmi_mini mini;
@@ -121,7 +123,7 @@ static bjvm_status build_enums(const bjvm_tables *t, bjvmi_mini_walk *walk, upb_
   return BJVM_OK;
 }
 
-/* -- Linking ---------------------------------------------------------------------------------------------------- */
+/* -- Linking -------------------------------------------------------------------------------------------- */
 
 /* Links the field of one word. A message of another file has no table, and the field stays without. */
 static bool link_word(const bjvm_tables *t, upb_MiniTable *table, const bjvmi_word *file_word) {
@@ -149,7 +151,7 @@ static bjvm_status link_messages(const bjvm_tables *t) {
   return BJVM_OK;
 }
 
-/* -- Extensions ------------------------------------------------------------------------------------------------- */
+/* -- Extensions ----------------------------------------------------------------------------------------- */
 
 static bool link_extension(const bjvm_tables *t, upb_MiniTableExtension *table, const bjvmi_word *file_word) {
   const bjvmi_word w = bjvmi_word_native(file_word);
@@ -175,7 +177,7 @@ static bjvm_status build_extensions(const bjvm_tables *t, bjvmi_mini_walk *walk,
   return BJVM_OK;
 }
 
-/* -- All of them ------------------------------------------------------------------------------------------------ */
+/* -- All of them ---------------------------------------------------------------------------------------- */
 
 static bjvm_tables *tables_new(const bjvm_image *image, upb_Arena *arena) {
   size_t pointers = (size_t)image->message_count + image->enum_count + image->extension_count;

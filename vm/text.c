@@ -1,7 +1,8 @@
 /* Bounded text: append bytes and numbers to a caller's block.
  *
- * For the sentences of the verifier and the lines of the listing; the codecs have their own number printers (num.h).
- * Kept: size < capacity and data[size] == 0 after every call, so that a text can be handed out at any time.
+ * For the sentences of the verifier and the lines of the listing; the codecs have their own number printers
+ * (num.h). Kept: size < capacity and data[size] == 0 after every call, so that a text can be handed out at
+ * any time.
  */
 #include "text.h"
 

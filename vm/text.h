@@ -1,7 +1,7 @@
 /* Bounded text: what vm needs of printf, without stdio.
  *
- * Private to bjvm. A text is a caller's block. What does not fit is cut at a whole UTF-8 character and replaced by "..." (where the
- * block has room for that), and a NUL always ends it.
+ * Private to bjvm. A text is a caller's block. What does not fit is cut at a whole UTF-8 character and
+ * replaced by "..." (where the block has room for that), and a NUL always ends it.
  */
 #ifndef BJVM_TEXT_H_
 #define BJVM_TEXT_H_

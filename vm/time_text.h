@@ -25,15 +25,17 @@ char *bjvmi_duration_print(char *out, int64_t seconds, int32_t nanos);
 
 /* Read all of [p, p+size): no blanks, nothing left over. NULL when right, else the offending place.
  * Timestamp: YYYY-MM-DDThh:mm:ss[.1-9 digits](Z|+-hh:mm), upper case T and Z, every part range-checked with the
- * calendar (no 24:00, no :60, no 30 February), offset hours <= 23 and minutes <= 59, the instant in 0001..9999 after the offset.
- * Duration: [-]digits[.1-9 digits]s, at least one digit before the point, in range; the sign applies to nanos also for -0.5s. */
+ * calendar (no 24:00, no :60, no 30 February), offset hours <= 23 and minutes <= 59, the instant in
+ * 0001..9999 after the offset.
+ * Duration: [-]digits[.1-9 digits]s, at least one digit before the point, in range; the sign applies to nanos
+ * also for -0.5s. */
 const char *bjvmi_timestamp_read(const char *p, size_t size, int64_t *seconds, int32_t *nanos);
 const char *bjvmi_duration_read(const char *p, size_t size, int64_t *seconds, int32_t *nanos);
 
-/* One FieldMask path, snake_case to lowerCamelCase and back. `out` has room for `size` bytes (to_camel) or
- * 2 * size bytes (to_snake). Return the end, or NULL and *bad = the offending byte where the path would not come back the same:
- * to_camel: an upper-case letter, or an underscore not followed by a lower-case letter; to_snake: an
- * underscore. Dots, digits and other bytes pass through. */
+/* One FieldMask path, snake_case to lowerCamelCase and back. `out` has room for `size` bytes (to_camel) or 2
+ * * size bytes (to_snake). Return the end, or NULL and *bad = the offending byte where the path would not
+ * come back the same: to_camel: an upper-case letter, or an underscore not followed by a lower-case letter;
+ * to_snake: an underscore. Dots, digits and other bytes pass through. */
 char *bjvmi_mask_to_camel(char *out, const char *p, size_t size, const char **bad);
 char *bjvmi_mask_to_snake(char *out, const char *p, size_t size, const char **bad);
 

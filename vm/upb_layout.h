@@ -1,8 +1,8 @@
 /* The one file that knows how upb lays out messages, arrays, maps and extensions.
  *
- * Private to bjvm. Everything else reaches upb's insides through these functions, which the probe test compares with upb's
- * public accessors for every kind of field. Each layout fact that is used stands here as a static assert.
- * Offsets and presence come from bound words, which bind.c took from the live mini table.
+ * Private to bjvm. Everything else reaches upb's insides through these functions, which the probe test
+ * compares with upb's public accessors for every kind of field. Each layout fact that is used stands here as
+ * a static assert. Offsets and presence come from bound words, which bind.c took from the live mini table.
  */
 #ifndef BJVM_UPB_LAYOUT_H_
 #define BJVM_UPB_LAYOUT_H_
@@ -42,7 +42,7 @@ _Static_assert(UPB_MALLOC_ALIGN % 8 == 0, "an arena hands out multiples of 8 byt
 _Static_assert(sizeof(bool) == 1, "a bool is a byte");
 _Static_assert(sizeof(upb_MessageValue) == 16 || sizeof(void *) == 4, "a value holds a string view");
 
-/* -- Mini tables (bind time) --------------------------------------------------------------------------------------- */
+/* -- Mini tables (bind time) ---------------------------------------------------------------------------- */
 
 static inline uint16_t bjvmi_upb_offset(const upb_MiniTableField *f) { return f->UPB_ONLYBITS(offset); }
 
@@ -80,7 +80,7 @@ static inline bool bjvmi_upb_is_required(const upb_MiniTable *t, uint32_t number
   return f && f->presence >= 64 && f->presence - 64 < (int)t->UPB_PRIVATE(required_count);
 }
 
-/* -- Messages --------------------------------------------------------------------------------------------------------- */
+/* -- Messages ------------------------------------------------------------------------------------------- */
 
 static inline const void *bjvmi_upb_at(const void *base, uint32_t offset) {
   return (const char *)base + offset;
@@ -150,7 +150,7 @@ static inline upb_Message *bjvmi_upb_new(const upb_MiniTable *t, upb_Arena *aren
   return _upb_Message_New(t, arena);
 }
 
-/* -- Arrays --------------------------------------------------------------------------------------------------------- */
+/* -- Arrays --------------------------------------------------------------------------------------------- */
 
 static inline upb_Array *bjvmi_upb_array_new(upb_Arena *arena, size_t capacity, unsigned size_lg2) {
   return UPB_PRIVATE(_upb_Array_New)(arena, capacity, (int)size_lg2);
@@ -167,7 +167,7 @@ static inline unsigned bjvmi_upb_array_lg2(const upb_Array *array) {
   return (unsigned)UPB_PRIVATE(_upb_Array_ElemSizeLg2)(array);
 }
 
-/* -- Maps --------------------------------------------------------------------------------------------------------- */
+/* -- Maps ----------------------------------------------------------------------------------------------- */
 
 static inline size_t bjvmi_upb_map_size(const upb_Map *map) { return _upb_Map_Size(map); }
 
@@ -183,15 +183,16 @@ typedef struct bjvmi_map_walk {
   size_t next;   /* the first slot not looked at */
 } bjvmi_map_walk;
 
-/* Which of the `count` slots from `first` on hold an entry. Without a branch: whether a slot is in use is random. */
+/* Which of the `count` slots from `first` on hold an entry. Without a branch: whether a slot is in use is
+ * random. */
 static inline uint64_t bjvmi_upb_map_used(const upb_table *t, size_t first, size_t count) {
   uint64_t bits = 0;
   for (size_t i = 0; i < count; i++) bits |= (uint64_t)!upb_tabent_isempty(&t->entries[first + i]) << i;
   return bits;
 }
 
-/* Fetches what the entries of a group point to: their keys and values lie anywhere in the arena, and a walk that waits for
- * one after the other does little else. */
+/* Fetches what the entries of a group point to: their keys and values lie anywhere in the arena, and a walk
+ * that waits for one after the other does little else. */
 static inline void bjvmi_upb_map_fetch(const upb_Map *map, const upb_tabent *group, uint64_t bits) {
   bool keys = map->UPB_PRIVATE(is_strtable);
   bool values = map->val_size == 0 || map->val_size == sizeof(void *);
@@ -234,14 +235,15 @@ static inline bool bjvmi_upb_map_next(const upb_Map *map, bjvmi_map_walk *walk, 
 _Static_assert(sizeof(upb_strtable) == sizeof(upb_table) && sizeof(upb_inttable) == sizeof(upb_table),
                "both sorts of hash table are a upb_table");
 
-/* Makes the hash table of an empty map large enough for `count` entries at once: growing by doubling hashes every key again
- * each time, and leaves the smaller tables in the arena. Both sorts of table start alike. False: out of memory. */
+/* Makes the hash table of an empty map large enough for `count` entries at once: growing by doubling hashes
+ * every key again each time, and leaves the smaller tables in the arena. Both sorts of table start alike.
+ * False: out of memory. */
 static inline bool bjvmi_upb_map_reserve(upb_Map *map, size_t count, upb_Arena *arena) {
   assert(_upb_Map_Size(map) == 0 && !map->UPB_PRIVATE(is_frozen));
   return upb_strtable_init(&map->t.strtable, count, arena);
 }
 
-/* -- Extensions -------------------------------------------------------------------------------------------------- */
+/* -- Extensions ----------------------------------------------------------------------------------------- */
 
 /* The value of an extension of `msg`, created (all zero) if it is not there; NULL: out of memory. */
 static inline upb_MessageValue *bjvmi_upb_extension(upb_Message *msg, const upb_MiniTableExtension *e,

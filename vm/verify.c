@@ -1,9 +1,10 @@
 /* The verifier: decides once whether what stands in the sections of a plan file may be trusted.
  *
- * image.c has checked the frame; verify_names.c, verify_words.c, verify_tables.c and verify_mini.c check what this file leads them to. First all
- * message records are checked by themselves, so that words may then look at the record they refer to. Kept: when
- * bjvmi_verify returns BJVM_OK, no index, offset or length in the file leads outside its section, every look-up ends, and every
- * name that is printed is a piece of valid JSON. Nothing is written, nothing allocated; time is linear in the file.
+ * image.c has checked the frame; verify_names.c, verify_words.c, verify_tables.c and verify_mini.c check what
+ * this file leads them to. First all message records are checked by themselves, so that words may then look
+ * at the record they refer to. Kept: when bjvmi_verify returns BJVM_OK, no index, offset or length in the
+ * file leads outside its section, every look-up ends, and every name that is printed is a piece of valid
+ * JSON. Nothing is written, nothing allocated; time is linear in the file.
  */
 #include "verify.h"
 

@@ -1,6 +1,7 @@
 /* The verifier's own seam: verify.c drives, and each other file checks one sort of thing.
  *
- * Private to vm/verify*.c. A check returns false when it has found a fault and reported it; the first fault ends the run.
+ * Private to vm/verify*.c. A check returns false when it has found a fault and reported it; the first fault
+ * ends the run.
  */
 #ifndef BJVM_VERIFY_H_
 #define BJVM_VERIFY_H_
@@ -8,10 +9,10 @@
 #include "image.h"
 
 enum {
-  /* Names may be shared, so a small file could make us read its pool over and over. The bytes of all names that records
-   * refer to, each counted as often as it is referred to, are bounded by this many times the file's size (plus a
-   * constant that no small file reaches). A record for a name costs 24 bytes and more, so only a file in which most
-   * names are shared and hundreds of bytes long could be refused. */
+  /* Names may be shared, so a small file could make us read its pool over and over. The bytes of all names
+   * that records refer to, each counted as often as it is referred to, are bounded by this many times the
+   * file's size (plus a constant that no small file reaches). A record for a name costs 24 bytes and more, so
+   * only a file in which most names are shared and hundreds of bytes long could be refused. */
   BJVMI_VERIFY_NAME_FACTOR = 16,
   BJVMI_VERIFY_NAME_FLOOR = 1 << 20,
 };
@@ -33,8 +34,8 @@ typedef enum bjvmi_place {
   BJVMI_PLACE_COUNT
 } bjvmi_place;
 
-/* A cursor over a section whose runs (words of a message, keys of a table) must ascend without overlap: with that, no
- * element is checked twice, and the whole takes time in proportion to the file. */
+/* A cursor over a section whose runs (words of a message, keys of a table) must ascend without overlap: with
+ * that, no element is checked twice, and the whole takes time in proportion to the file. */
 typedef struct bjvmi_cursor {
   uint64_t next;
 } bjvmi_cursor;
@@ -65,7 +66,8 @@ bool bjvmi_check_enums(bjvmi_check *c);
 /* verify_mini.c */
 bool bjvmi_check_mini(bjvmi_check *c);
 
-/* Takes [first, first + count) of a section with `total` elements: inside it, behind what was taken before. */
+/* Takes [first, first + count) of a section with `total` elements: inside it, behind what was taken
+ * before. */
 static inline bool bjvmi_cursor_take(bjvmi_cursor *cursor, uint64_t first, uint64_t count, uint64_t total) {
   if (first < cursor->next || first + count > total) return false;
   cursor->next = first + count;

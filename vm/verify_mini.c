@@ -1,9 +1,11 @@
-/* The verifier's checks of mini descriptors: that upb's builder can be given them, and that they say what the words say.
+/* The verifier's checks of mini descriptors: that upb's builder can be given them, and that they say what the
+ * words say.
  *
- * upb trusts a mini descriptor further than a file from elsewhere deserves (characters outside of its alphabet, numbers that run
- * over, an extension that declares itself extendable). So the whole grammar is read here first, field by field
- * beside the words: same number, a type that the word's kind holds, and the presence its form asks for. Kept: what passes is a
- * well-formed mini descriptor of exactly the record's fields. tables.c builds from it, and bind.c checks what upb made of it.
+ * upb trusts a mini descriptor further than a file from elsewhere deserves (characters outside of its
+ * alphabet, numbers that run over, an extension that declares itself extendable). So the whole grammar is
+ * read here first, field by field beside the words: same number, a type that the word's kind holds, and the
+ * presence its form asks for. Kept: what passes is a well-formed mini descriptor of exactly the record's
+ * fields. tables.c builds from it, and bind.c checks what upb made of it.
  */
 #include "mini.h"
 #include "verify.h"
@@ -40,7 +42,7 @@ enum {
 enum { MESSAGE_EXTENDABLE = 4, MESSAGE_MAX = 7 };
 enum { REQUIRED_MAX = 63 }; /* upb's limit: they have the low hasbits of one word */
 
-/* -- Characters ------------------------------------------------------------------------------------------- */
+/* -- Characters ----------------------------------------------------------------------------------------- */
 
 typedef struct reader {
   const bjvmi_check *check;
@@ -62,7 +64,8 @@ static const range members = {' ', 'b', 6};
 
 static bool fail(const reader *r, const char *text) { return bjvmi_check_fail(r->check, r->at, text); }
 
-/* The value of a digit of base 92: the printable ASCII characters but for quotes and the backslash. -1: it is none. */
+/* The value of a digit of base 92: the printable ASCII characters but for quotes and the backslash. -1: it is
+ * none. */
 static int digit(char ch) {
   if (ch < ' ' || ch > '~' || ch == '"' || ch == '\'' || ch == '\\') return -1;
   return ch - ' ' - (ch > '"') - (ch > '\'') - (ch > '\\');
@@ -86,7 +89,7 @@ static bool read_number(reader *r, const range *of, uint32_t *number) {
   return value <= UINT32_MAX ? true : fail(r, "a number in the mini descriptor is too large");
 }
 
-/* -- Fields ----------------------------------------------------------------------------------------------- */
+/* -- Fields --------------------------------------------------------------------------------------------- */
 
 typedef struct field {
   uint32_t number;
@@ -147,7 +150,7 @@ static bool fits_form(const reader *r, const field *f, const bjvmi_word *w) {
   return required && form != BJVMI_FORM_HASBIT ? fail(r, "a required field without a hasbit") : true;
 }
 
-/* -- Messages --------------------------------------------------------------------------------------------- */
+/* -- Messages ------------------------------------------------------------------------------------------- */
 
 static const bjvmi_word *find_word(const bjvmi_word *words, uint32_t count, uint32_t number) {
   uint32_t low = 0, high = count;
@@ -161,8 +164,8 @@ static const bjvmi_word *find_word(const bjvmi_word *words, uint32_t count, uint
   return NULL;
 }
 
-/* The oneofs: groups of members, parted by ~, the members of a group by |. Each names a field of form ONEOF, and there
- * are as many as such fields. (One that is named twice is refused by upb.) */
+/* The oneofs: groups of members, parted by ~, the members of a group by |. Each names a field of form ONEOF,
+ * and there are as many as such fields. (One that is named twice is refused by upb.) */
 static bool check_oneofs(reader *r, const bjvmi_word *words, uint32_t count, uint32_t expected) {
   uint32_t seen = 0, number;
   if (expected == 0) return r->at == r->end ? true : fail(r, "the mini descriptor goes on behind its fields");
@@ -193,7 +196,8 @@ static bool check_fields(reader *r, const bjvmi_message *m, const bjvmi_word *wo
   return check_oneofs(r, words, m->word_count, oneof);
 }
 
-/* A map entry has fields 1 and 2, as the words have been found to be; what presence they have means nothing. */
+/* A map entry has fields 1 and 2, as the words have been found to be; what presence they have means
+ * nothing. */
 static bool check_entry(reader *r, const bjvmi_word *words) {
   field f = {0};
   for (uint32_t i = 0; i < 2; i++) {
@@ -224,7 +228,7 @@ static bool check_message(reader *r, const bjvmi_message *m) {
   return check_fields(r, m, words);
 }
 
-/* -- Enums ------------------------------------------------------------------------------------------------ */
+/* -- Enums ---------------------------------------------------------------------------------------------- */
 
 /* The numbers of an enum in the order of a mini descriptor: by their unsigned value. */
 typedef struct numbers {
@@ -279,7 +283,7 @@ static bool check_enum(reader *r, const bjvmi_enum *e) {
   return next_number(&n, &skip) ? fail(r, "the mini descriptor lacks an enum number") : true;
 }
 
-/* -- Extensions, and all of them -------------------------------------------------------------------------- */
+/* -- Extensions, and all of them ------------------------------------------------------------------------ */
 
 static bool check_extension(reader *r, const bjvmi_extension *x) {
   const bjvmi_word *w = r->check->image->words + x->first_word;

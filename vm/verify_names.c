@@ -1,8 +1,9 @@
-/* The verifier's checks of names: raw ones (full names, keys) and encoded ones, which are copied to the output as they stand.
+/* The verifier's checks of names: raw ones (full names, keys) and encoded ones, which are copied to the
+ * output as they stand.
  *
- * An encoded name must be a piece of valid JSON and nothing more, or a forged plan could write what it likes into the
- * documents of its host. Kept: every name ends in front of the pool's padding, so that a wide copy or compare of it
- * stays inside the pool.
+ * An encoded name must be a piece of valid JSON and nothing more, or a forged plan could write what it likes
+ * into the documents of its host. Kept: every name ends in front of the pool's padding, so that a wide copy
+ * or compare of it stays inside the pool.
  */
 #include "verify.h"
 
@@ -136,7 +137,8 @@ static bool check_encoded(bjvmi_check *c, const void *at, uint64_t name, const q
   return true;
 }
 
-/* The encoded JSON name of a field and, behind it, its .proto name. `name_len` is 0 exactly for long names. */
+/* The encoded JSON name of a field and, behind it, its .proto name. `name_len` is 0 exactly for long
+ * names. */
 bool bjvmi_check_field_name(bjvmi_check *c, const void *at, uint32_t name, uint8_t name_len) {
   const char *names = c->image->names;
   uint32_t length, alt_length, flags, alt_flags;

@@ -1,8 +1,9 @@
 /* The verifier's checks of key tables and enums.
  *
- * A key table is proved by using it: each key is looked up by its own name and must lead to itself, which also shows that no
- * two keys of a table are alike. Kept: a probe sequence stays inside the slots, a slot leads to a key of its own table, a key
- * to a word or value of its owner; every enum number that the dense run or bisection can reach is where they expect it.
+ * A key table is proved by using it: each key is looked up by its own name and must lead to itself, which
+ * also shows that no two keys of a table are alike. Kept: a probe sequence stays inside the slots, a slot
+ * leads to a key of its own table, a key to a word or value of its owner; every enum number that the dense
+ * run or bisection can reach is where they expect it.
  */
 #include "verify.h"
 
@@ -75,7 +76,7 @@ bool bjvmi_check_table(bjvmi_check *c, bjvmi_table_cursors *cursors, const bjvmi
   return true;
 }
 
-/* -- Enums ------------------------------------------------------------------------------------------------ */
+/* -- Enums ---------------------------------------------------------------------------------------------- */
 
 static bool check_values(bjvmi_check *c, const bjvmi_enum *e) {
   const bjvmi_value *values = c->image->values + e->first_value;

@@ -1,8 +1,10 @@
-/* The verifier's checks of words: those of a message, a map entry, an extension, and the fixed ones of well-known types.
+/* The verifier's checks of words: those of a message, a map entry, an extension, and the fixed ones of
+ * well-known types.
  *
- * What is allowed follows from a kind's shape (ops.def) and from where the word stands; no opcode is asked for by name, but
- * for the two that only binding makes. Message records have been checked before, so `sub` may be followed. Kept: a VM that
- * runs these words meets only forms its handlers know, ends each run at its END, and finds well-known types as it expects them.
+ * What is allowed follows from a kind's shape (ops.def) and from where the word stands; no opcode is asked
+ * for by name, but for the two that only binding makes. Message records have been checked before, so `sub`
+ * may be followed. Kept: a VM that runs these words meets only forms its handlers know, ends each run at its
+ * END, and finds well-known types as it expects them.
  */
 #include "verify.h"
 
@@ -11,7 +13,8 @@
 
 enum { NUMBER_MAX = (1 << 29) - 1 }; /* the largest field number of protobuf */
 
-/* The forms a shape may have in a file. ALWAYS fields and ARRAY_ALWAYS come into being when a plan is bound. */
+/* The forms a shape may have in a file. ALWAYS fields and ARRAY_ALWAYS come into being when a plan is
+ * bound. */
 static const uint8_t file_forms[BJVMI_PLACE_COUNT][BJVMI_SHAPE_CONTROL + 1] = {
     [BJVMI_PLACE_FIELD] =
         {
@@ -80,7 +83,8 @@ static void enter_word(bjvmi_check *c, const bjvmi_word *at) {
   c->index = (uint32_t)(at - c->image->words);
 }
 
-/* What all words have: a known opcode, its operand, and a place in the message only if the file is prebound. */
+/* What all words have: a known opcode, its operand, and a place in the message only if the file is
+ * prebound. */
 static bool check_common(const bjvmi_check *c, const bjvmi_word *at, bjvmi_place place) {
   if (!check_op(c, at, place) || !check_sub(c, at)) return false;
   if (c->image->header->layout == 0) {
@@ -121,7 +125,7 @@ static bool check_entry(bjvmi_check *c, const bjvmi_word *words) {
   return check_end(c, &words[2], BJVMI_END_MESSAGE);
 }
 
-/* -- Well-known types ------------------------------------------------------------------------------------- */
+/* -- Well-known types ----------------------------------------------------------------------------------- */
 
 enum { WELL_KNOWN_FIELDS = 6, SINGULAR = F(IMPLICIT) | F(HASBIT) };
 
@@ -173,7 +177,7 @@ static bool check_well_known(bjvmi_check *c, const bjvmi_message *record, const 
   return true;
 }
 
-/* -- Runs of words ---------------------------------------------------------------------------------------- */
+/* -- Runs of words -------------------------------------------------------------------------------------- */
 
 bool bjvmi_check_words(bjvmi_check *c, const bjvmi_message *file_record) {
   const bjvmi_message m = bjvmi_message_native(file_record);

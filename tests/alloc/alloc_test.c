@@ -18,8 +18,7 @@
 
 enum { BLOCK_SIZE = 256, MAX_K = 20000 };
 
-/* -- The allocator
- * ---------------------------------------------------------------------------------------------- */
+/* -- The allocator -------------------------------------------------------------------------------------- */
 
 static struct {
   bool on;      /* count and fail */
@@ -79,8 +78,7 @@ static void fail_at(size_t k, bool all) {
 
 static void fail_off(void) { memory.on = false; }
 
-/* -- The operations
- * --------------------------------------------------------------------------------------------- */
+/* -- The operations ------------------------------------------------------------------------------------- */
 
 typedef struct context {
   const upb_DefPool *pool;
@@ -200,8 +198,7 @@ static bjvm_status run_decode_cold(context *c, size_t k, bool all) {
   return status;
 }
 
-/* -- All k
- * ------------------------------------------------------------------------------------------------------ */
+/* -- All k ---------------------------------------------------------------------------------------------- */
 
 static void complain(context *c, const char *name, size_t k, bool all, const char *what) {
   c->failures++;

@@ -44,8 +44,7 @@ typedef struct runner {
   size_t kind_count;
 } runner;
 
-/* -- Options
- * ---------------------------------------------------------------------------------------------------- */
+/* -- Options -------------------------------------------------------------------------------------------- */
 
 static const struct {
   const char *name;
@@ -78,8 +77,7 @@ static bool read_options(const char *opts, uint32_t *encode, uint32_t *decode) {
   return true;
 }
 
-/* -- Plans
- * ------------------------------------------------------------------------------------------------------ */
+/* -- Plans ---------------------------------------------------------------------------------------------- */
 
 static bool add_type(runner *r, const char *name) {
   for (size_t i = 0; i < r->type_count; i++)
@@ -114,8 +112,7 @@ static const bjvm_plan *plan_of(runner *r, const upb_MessageDef *def, uint32_t f
   return r->plans[i];
 }
 
-/* -- Running one case
- * ------------------------------------------------------------------------------------------- */
+/* -- Running one case ----------------------------------------------------------------------------------- */
 
 static outcome fail(const runner *r, const test_case *t, const char *what, const char *detail) {
   printf("FAIL %s (%s, %s, %s): %s%s%.600s\n", t->id, t->kind, t->op, r->source, what,
@@ -242,8 +239,7 @@ static outcome run_encode(runner *r, const test_case *t, const upb_MessageDef *d
   return o;
 }
 
-/* -- The table
- * -------------------------------------------------------------------------------------------------- */
+/* -- The table ------------------------------------------------------------------------------------------ */
 
 /* Cuts a line at its tabs. Returns false for a comment or an empty line. */
 static bool cut_case(char *line, test_case *t) {

@@ -17,8 +17,7 @@
 #include "upb/wire/decode.h"
 #include "upb/wire/encode.h"
 
-/* -- Files and schemas
- * ------------------------------------------------------------------------------------------ */
+/* -- Files and schemas ---------------------------------------------------------------------------------- */
 
 static void die(const char *what, const char *name) {
   fprintf(stderr, "%s: %s\n", name, what);
@@ -90,8 +89,7 @@ bool test_serialize(const upb_Message *msg, const upb_MessageDef *def, upb_Arena
   return upb_Encode(msg, upb_MessageDef_MiniTable(def), options, arena, data, size) == kUpb_EncodeStatus_Ok;
 }
 
-/* -- Comparing
- * -------------------------------------------------------------------------------------------------- */
+/* -- Comparing ------------------------------------------------------------------------------------------ */
 
 typedef struct comparer {
   const upb_DefPool *pool;
@@ -246,8 +244,7 @@ bool test_same(const upb_DefPool *pool, const upb_MessageDef *def, const upb_Mes
   return same;
 }
 
-/* -- Text
- * ------------------------------------------------------------------------------------------------------- */
+/* -- Text ----------------------------------------------------------------------------------------------- */
 
 static int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';

@@ -45,8 +45,7 @@ typedef struct testee {
   const upb_MessageDef *request_def, *response_def;
 } testee;
 
-/* -- Pipe
- * ------------------------------------------------------------------------------------------------------- */
+/* -- Pipe ----------------------------------------------------------------------------------------------- */
 
 static bool read_exactly(void *data, size_t size) { return fread(data, 1, size, stdin) == size; }
 
@@ -67,8 +66,7 @@ static void write_response(const char *data, size_t size) {
   fflush(stdout);
 }
 
-/* -- Fields of the two messages, by name
- * ------------------------------------------------------------------------ */
+/* -- Fields of the two messages, by name ---------------------------------------------------------------- */
 
 static bool get_string(const testee *t, const upb_Message *request, const char *name, upb_StringView *value) {
   const upb_FieldDef *f = upb_MessageDef_FindFieldByName(t->request_def, name);
@@ -96,8 +94,7 @@ static void set_text(const testee *t, upb_Message *response, const char *name, c
   set_string(t, response, name, text, strlen(text), arena);
 }
 
-/* -- Plans
- * ------------------------------------------------------------------------------------------------------ */
+/* -- Plans ---------------------------------------------------------------------------------------------- */
 
 static bool compile_plans(const testee *t, const char *path) {
   const upb_MessageDef *defs[ROOT_COUNT];
@@ -142,8 +139,7 @@ static const bjvm_plan *plan_of(const testee *t, const upb_MessageDef *def, bjvm
   return bjvm_cache_get(t->cache, def, error);
 }
 
-/* -- One request
- * ------------------------------------------------------------------------------------------------ */
+/* -- One request ---------------------------------------------------------------------------------------- */
 
 /* A copy of the text that ends where a page begins that cannot be read. */
 static char *guarded_copy(const char *data, size_t size, char **block, size_t *block_size) {

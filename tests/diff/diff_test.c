@@ -61,8 +61,7 @@ typedef struct sample {
   upb_StringView bjvm_text, upb_text; /* data NULL: refused */
 } sample;
 
-/* -- Where upb differs and bjvm is right
- * ------------------------------------------------------------------------ */
+/* -- Where upb differs and bjvm is right ---------------------------------------------------------------- */
 
 typedef enum check { BYTES, BJVM_READS_UPB, UPB_READS_BJVM, UPB_PRINTS, MUTANT } check;
 
@@ -170,8 +169,7 @@ static bool excused(const sample *s, check what) {
   return false;
 }
 
-/* -- Failures
- * --------------------------------------------------------------------------------------------------- */
+/* -- Failures ------------------------------------------------------------------------------------------- */
 
 static void show(const char *name, upb_StringView text) {
   if (text.data != NULL) printf("  %s: %.*s\n", name, (int)(text.size < 1500 ? text.size : 1500), text.data);
@@ -186,8 +184,7 @@ static void fail(const sample *s, const char *what, const char *detail) {
   show("upb ", s->upb_text);
 }
 
-/* -- The two codecs
- * --------------------------------------------------------------------------------------------- */
+/* -- The two codecs ------------------------------------------------------------------------------------- */
 
 static upb_StringView bjvm_print(const sample *s, const upb_Message *msg, uint32_t flags, bjvm_error *error) {
   bjvm_encode_options options = {.size = sizeof options,
@@ -236,8 +233,7 @@ static upb_Message *upb_read(const sample *s, upb_StringView text, upb_Status *s
   return upb_JsonDecode(text.data, text.size, msg, s->def, s->d->pool, 0, s->arena, status) ? msg : NULL;
 }
 
-/* -- Checks
- * ----------------------------------------------------------------------------------------------------- */
+/* -- Checks --------------------------------------------------------------------------------------------- */
 
 static void compare(const sample *s, const char *what, const upb_Message *got) {
   char where[256];
@@ -375,8 +371,7 @@ static void check_mutant(sample *s, generator *g) {
   s->bjvm_text = whole;
 }
 
-/* -- Two messages in one: options of reading, merging
- * ----------------------------------------------------------- */
+/* -- Two messages in one: options of reading, merging --------------------------------------------------- */
 
 /* Members of both objects in one object. */
 static upb_StringView join(const sample *s, upb_StringView a, upb_StringView b) {

@@ -18,8 +18,7 @@
 
 static void fill(generator *g, upb_Message *msg, const upb_MessageDef *def, int depth);
 
-/* -- Numbers
- * ---------------------------------------------------------------------------------------------------- */
+/* -- Numbers -------------------------------------------------------------------------------------------- */
 
 /* splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014. */
 static uint64_t next64(generator *g) {
@@ -101,8 +100,7 @@ static float random_float(generator *g) {
 
 static bool double_is_special(double value) { return value != 0 || signbit(value); }
 
-/* -- Strings
- * ---------------------------------------------------------------------------------------------------- */
+/* -- Strings -------------------------------------------------------------------------------------------- */
 
 static upb_StringView view_of(generator *g, const char *data, size_t size) {
   char *copy = upb_Arena_Malloc(g->arena, size + 1);
@@ -167,8 +165,7 @@ static upb_StringView random_path(generator *g) {
   return view_of(g, text, size);
 }
 
-/* -- Values
- * ----------------------------------------------------------------------------------------------------- */
+/* -- Values --------------------------------------------------------------------------------------------- */
 
 static int32_t random_enum(generator *g, const upb_EnumDef *e) {
   if (!upb_EnumDef_IsClosed(e) && chance(g, 20)) return (int32_t)random_bits(g);
@@ -245,8 +242,7 @@ static void set_field(generator *g, upb_Message *msg, const upb_FieldDef *f, int
   }
 }
 
-/* -- Well-known types
- * ------------------------------------------------------------------------------------------- */
+/* -- Well-known types ----------------------------------------------------------------------------------- */
 
 static void set_number(generator *g, upb_Message *msg, const upb_MessageDef *def, int number, int64_t value) {
   const upb_FieldDef *f = upb_MessageDef_FindFieldByNumber(def, (uint32_t)number);
@@ -326,8 +322,7 @@ static void fill_any(generator *g, upb_Message *msg, const upb_MessageDef *def, 
   (void)!upb_Message_SetFieldByDef(msg, upb_MessageDef_FindFieldByNumber(def, 2), v, g->arena);
 }
 
-/* -- Messages
- * --------------------------------------------------------------------------------------------------- */
+/* -- Messages ------------------------------------------------------------------------------------------- */
 
 static void set_oneofs(generator *g, upb_Message *msg, const upb_MessageDef *def, int depth) {
   for (int i = 0; i < upb_MessageDef_RealOneofCount(def); i++) {

@@ -33,8 +33,7 @@ typedef struct row {
   uint32_t text_line, column;
 } row;
 
-/* -- Reading the table
- * ------------------------------------------------------------------------------------------ */
+/* -- Reading the table ---------------------------------------------------------------------------------- */
 
 static bool is_caret(const char *line) {
   size_t blanks = strspn(line, " \t");
@@ -103,8 +102,7 @@ static bool next_row(char **lines, size_t count, size_t *next, row *r) {
   return true;
 }
 
-/* -- Judging a row
- * ---------------------------------------------------------------------------------------------- */
+/* -- Judging a row -------------------------------------------------------------------------------------- */
 
 static uint32_t decode_flags(const char *opts) {
   return (strstr(opts, "ignore_unknown") != NULL ? BJVM_DECODE_IGNORE_UNKNOWN : 0u) |
@@ -186,8 +184,7 @@ static void run_table(context *c, const char *path) {
   free(data);
 }
 
-/* -- A document cut at every byte
- * ------------------------------------------------------------------------------- */
+/* -- A document cut at every byte ----------------------------------------------------------------------- */
 
 /* Counts what an arena has from it. */
 typedef struct counting_alloc {
@@ -288,8 +285,7 @@ static void run_cuts(context *c) {
   for (size_t size = 0; size <= whole; size++) cut_at(c, plan, size, whole);
 }
 
-/* -- Depth
- * ------------------------------------------------------------------------------------------------------ */
+/* -- Depth ---------------------------------------------------------------------------------------------- */
 
 /* The shapes of nesting: what opens and closes a level, and what is innermost. A level may be two deep. */
 static const struct {
@@ -382,8 +378,7 @@ static void run_shape(context *c, size_t shape) {
   upb_Arena_Free(arena);
 }
 
-/* -- Limits, and what is missing in the options
- * ----------------------------------------------------------------- */
+/* -- Limits, and what is missing in the options --------------------------------------------------------- */
 
 static const char any_text[] = "{\"any\":{\"n\":1,\"@type\":\"type.googleapis.com/cases.v3.Mini\"}}";
 

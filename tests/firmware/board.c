@@ -14,7 +14,7 @@
 
 enum { STACK_PAINTED = 64 * 1024, STACK_PAINT = 0xA5, EXIT_TRAPPED = 99, EXIT_UNUSABLE = 98 };
 
-/* -- The trap ------------------------------------------------------------------------------------------------------ */
+/* -- The trap ------------------------------------------------------------------------------------------- */
 
 static void put(int fd, const char *data, size_t size) {
   while (size > 0) {
@@ -58,7 +58,7 @@ void __wrap_free(void *p) {
 }
 #endif
 
-/* -- Stack --------------------------------------------------------------------------------------------------------- */
+/* -- Stack ---------------------------------------------------------------------------------------------- */
 
 /* Paints the stack below the caller, well away from what this function itself uses. */
 __attribute__((noinline)) static void paint_stack(volatile unsigned char *top) {
@@ -74,7 +74,7 @@ __attribute__((noinline)) static size_t stack_used(const volatile unsigned char 
   return (size_t)(top - p);
 }
 
-/* -- Input and output ---------------------------------------------------------------------------------------------- */
+/* -- Input and output ----------------------------------------------------------------------------------- */
 
 static void send_line(const char *line, size_t size) {
   put(STDOUT_FILENO, line, size);

@@ -42,7 +42,7 @@ static _Alignas(8) char incoming_plan[2][NODE_PLAN_MAX]; /* one receives while t
 static unsigned incoming;
 static char line[NODE_LINE_MAX];
 
-/* -- Memory -------------------------------------------------------------------------------------------------------- */
+/* -- Memory --------------------------------------------------------------------------------------------- */
 
 /* Blocks are painted, so that what was never used shows. */
 enum { PAINT = 0x5A };
@@ -69,7 +69,7 @@ static upb_Arena *message_arena(void) { return upb_Arena_Init(message_ram, sizeo
 
 static upb_Arena *scratch_arena(void) { return upb_Arena_Init(scratch_ram, sizeof scratch_ram, NULL); }
 
-/* -- Sending ------------------------------------------------------------------------------------------------------- */
+/* -- Sending -------------------------------------------------------------------------------------------- */
 
 static bjvm_status send_message(const bjvm_plan *plan, record r, bjvm_error *error) {
   bjvm_encode_options options = {
@@ -106,7 +106,7 @@ static bjvm_status refuse(bjvm_error *error, bjvm_status status, const char *why
   return status;
 }
 
-/* -- Telemetry ----------------------------------------------------------------------------------------------------- */
+/* -- Telemetry ------------------------------------------------------------------------------------------ */
 
 /* The sensors, made up: what they say follows from the sequence number, so that every machine says the same. */
 static void fill_sensors(record t, upb_Arena *arena) {
@@ -152,7 +152,7 @@ static bjvm_status send_telemetry(upb_Arena *arena, bjvm_error *error) {
   return send_message(node.schema.telemetry, t, error);
 }
 
-/* -- Commands ------------------------------------------------------------------------------------------------------ */
+/* -- Commands ------------------------------------------------------------------------------------------- */
 
 static uint32_t limit_of(const upb_Map *limits, const char *name) {
   upb_MessageValue key = {.str_val = upb_StringView_FromDataAndSize(name, strlen(name))}, v;

@@ -37,7 +37,7 @@ static uint32_t next(uint64_t *state) {
   return (uint32_t)(*state >> 16);
 }
 
-/* -- Messages ------------------------------------------------------------------------------------------------------ */
+/* -- Messages ------------------------------------------------------------------------------------------- */
 
 enum { FILL_DEPTH = 4, FILL_ELEMENTS = 3 };
 
@@ -109,7 +109,7 @@ static upb_Message *filled(const upb_MiniTable *table, upb_Arena *arena, int dep
   return msg;
 }
 
-/* -- Running an accepted plan ------------------------------------------------------------------------------------------ */
+/* -- Running an accepted plan --------------------------------------------------------------------------- */
 
 static void read_text(const bjvm_plan *plan, const char *text, size_t size, uint32_t flags) {
   upb_Arena *arena = upb_Arena_New(), *scratch = upb_Arena_New();
@@ -264,7 +264,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   return 0;
 }
 
-/* -- The mutator --------------------------------------------------------------------------------------------------- */
+/* -- The mutator ---------------------------------------------------------------------------------------- */
 
 /* The sizes of a record's fields, in order. */
 static const uint8_t field_sizes[BJVMI_SECTION_COUNT][16] = {

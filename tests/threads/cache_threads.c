@@ -1,8 +1,10 @@
-/* The plan cache under several threads: all get the same plans and print the same text, from a cache that starts empty.
+/* The plan cache under several threads: all get the same plans and print the same text, from a cache that
+ * starts empty.
  *
- * A plain main program, for ThreadSanitizer (Criterion's processes do not go with it). Each round is a fresh cache; every thread asks
- * for all types, starting at another one, and prints a message that links nested types, extensions, an Any and option variants,
- * so that the threads meet while plans are made. Usage: cache_threads [ROUNDS]
+ * A plain main program, for ThreadSanitizer (Criterion's processes do not go with it). Each round is a fresh
+ * cache; every thread asks for all types, starting at another one, and prints a message that links nested
+ * types, extensions, an Any and option variants, so that the threads meet while plans are made. Usage:
+ * cache_threads [ROUNDS]
  */
 #define _XOPEN_SOURCE 700 /* barriers */
 #include <pthread.h>
@@ -25,7 +27,8 @@ static const char p2_text[] = "{\"[cases.v2.ext_num]\":5,\"[cases.v2.ext_msg]\":
 static const char holder_wire[] = "\x0a\x19\x0a\x13"
                                   "x.com/cases.v3.Mini\x12\x02\x08\x01";
 static const char holder_text[] = "{\"any\":{\"@type\":\"x.com/cases.v3.Mini\",\"n\":1}}";
-/* T { sub { sub { mini { n: 1 } } } i64: 3 }; its text has no other name and no default that a variant changes but int64. */
+/* T { sub { sub { mini { n: 1 } } } i64: 3 }; its text has no other name and no default that a variant
+ * changes but int64. */
 static const char t_wire[] = "\x18\x03\x8a\x01\x08\x8a\x01\x05\x92\x01\x02\x08\x01";
 static const char t_text[] = "{\"i64\":\"3\",\"sub\":{\"sub\":{\"mini\":{\"n\":1}}}}";
 static const char t_number_text[] = "{\"i64\":3,\"sub\":{\"sub\":{\"mini\":{\"n\":1}}}}";

@@ -1,6 +1,7 @@
 /* Binding: words in place and copied, layouts of both ABIs, and mini tables that no message can have.
  *
- * Tables are damaged where they lie and mended again; the fields of a table are found through upb's own functions.
+ * Tables are damaged where they lie and mended again; the fields of a table are found through upb's own
+ * functions.
  */
 #include "fixture.h"
 
@@ -40,7 +41,7 @@ static const bjvm_plan *bind(const fixture *f, const bjvm_image *image, const up
   return plan;
 }
 
-/* -- In place --------------------------------------------------------------------------------------------------- */
+/* -- In place ------------------------------------------------------------------------------------------- */
 
 static const char *const types[] = {"cases.v3.T",   "cases.v3.Maps", "cases.v3.Wkt",
                                     "cases.v3.Rec", "cases.v2.P2",   "cases.ed.Ed"};
@@ -165,7 +166,7 @@ Test(bind, in_place_saves_memory) {
   fixture_close(&f);
 }
 
-/* -- Tables ----------------------------------------------------------------------------------------------------- */
+/* -- Tables --------------------------------------------------------------------------------------------- */
 
 static void same_verdict(const fixture *f, const upb_MessageDef *def) {
   cr_expect(bjvmi_table_is_sound(upb_MessageDef_MiniTable(def)), "%s", upb_MessageDef_FullName(def));
@@ -226,8 +227,8 @@ static void fill(google_protobuf_FileDescriptorProto *file, upb_Arena *arena) {
 
 enum { MODE, OFFSET, PRESENCE, TYPE, NUMBER };
 
-/* Damage to one field of M, each of which would have a VM follow what is no pointer, or leave the message. `like`: the value
- * is taken from that field. */
+/* Damage to one field of M, each of which would have a VM follow what is no pointer, or leave the message.
+ * `like`: the value is taken from that field. */
 static const struct {
   uint32_t number;
   int what;

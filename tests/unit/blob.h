@@ -1,7 +1,8 @@
-/* A small builder of plan files, for the tests of the loader and the verifier, independent of the plan compiler.
+/* A small builder of plan files, for the tests of the loader and the verifier, independent of the plan
+ * compiler.
  *
- * blob_sample makes one valid file that has nearly every sort of record; the enums below name its records, so that a test
- * can say what it breaks. Little-endian machines only, as is good enough for these tests.
+ * blob_sample makes one valid file that has nearly every sort of record; the enums below name its records, so
+ * that a test can say what it breaks. Little-endian machines only, as is good enough for these tests.
  */
 #ifndef BJVM_TESTS_BLOB_H_
 #define BJVM_TESTS_BLOB_H_
@@ -189,7 +190,7 @@ static inline void blob_finish(blob *b) {
   blob_seal(b->file, b->size);
 }
 
-/* -- The sample ------------------------------------------------------------------------------------------- */
+/* -- The sample ----------------------------------------------------------------------------------------- */
 
 /* Its messages. */
 enum {
@@ -352,7 +353,7 @@ static inline void blob_extension(blob *b, const char *name, const char *bracket
   blob_word(b, NULL, BJVMI_OP(BJVMI_KIND_END, BJVMI_END_EXTENSION), 0, 0, 0);
 }
 
-/* -- Mini descriptors ------------------------------------------------------------------------------------- */
+/* -- Mini descriptors ----------------------------------------------------------------------------------- */
 
 /* A digit of upb's base 92. */
 static inline char blob_digit(uint32_t value) {
@@ -390,7 +391,8 @@ static inline char *blob_mini_word(const blob *b, char *to, const bjvmi_word *w,
   return to;
 }
 
-/* What a message has for a mini descriptor: its words say it, the first fields with hasbits are the required ones. */
+/* What a message has for a mini descriptor: its words say it, the first fields with hasbits are the required
+ * ones. */
 static inline void blob_mini_of(const blob *b, const bjvmi_message *m, char *to) {
   uint32_t last = 0, required = m->required_count;
   const char *part = "^";

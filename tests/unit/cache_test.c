@@ -11,7 +11,7 @@
 #include "support.h"
 #include "upb/reflection/message.h"
 
-/* -- Schemas made on the spot ----------------------------------------------------------------------------------- */
+/* -- Schemas made on the spot --------------------------------------------------------------------------- */
 
 static upb_StringView text_in(upb_Arena *arena, const char *text) {
   size_t size = strlen(text);
@@ -32,7 +32,8 @@ static void add_field(google_protobuf_DescriptorProto *message, const char *name
   if (type_name) google_protobuf_FieldDescriptorProto_set_type_name(f, text_in(arena, type_name));
 }
 
-/* message A { B b = 1; int32 n = 2; }   message B { A a = 1; map<string, A> by_name = 2; repeated B list = 3; } */
+/* message A { B b = 1; int32 n = 2; }   message B { A a = 1; map<string, A> by_name = 2; repeated B list = 3;
+ * } */
 static void add_mutual(google_protobuf_FileDescriptorProto *file, upb_Arena *arena) {
   google_protobuf_DescriptorProto *a = google_protobuf_FileDescriptorProto_add_message_type(file, arena);
   google_protobuf_DescriptorProto_set_name(a, text_in(arena, "A"));
@@ -108,7 +109,7 @@ static void check_json(bjvm_cache *cache, const upb_DefPool *pool, const char *t
 #define CHECK_JSON(cache, pool, type, wire, flags, expected)                                                 \
   check_json(cache, pool, type, wire, sizeof(wire) - 1, flags, expected)
 
-/* -- Plans ------------------------------------------------------------------------------------------------------ */
+/* -- Plans ---------------------------------------------------------------------------------------------- */
 
 Test(cache, the_same_plan_every_time) {
   upb_DefPool *pool = cases_pool();
@@ -229,7 +230,8 @@ Test(cache, many_types_and_a_pool_that_grows) {
   upb_DefPool_Free(pool);
 }
 
-/* A message of the same type from another pool has another mini table: the words of this cache do not fit it. */
+/* A message of the same type from another pool has another mini table: the words of this cache do not fit
+ * it. */
 Test(cache, a_link_checks_the_mini_table) {
   upb_DefPool *pool = upb_DefPool_New(), *twin = upb_DefPool_New();
   add_file(pool, "m.proto", 0);
@@ -252,7 +254,7 @@ Test(cache, a_link_checks_the_mini_table) {
   upb_DefPool_Free(pool);
 }
 
-/* -- Registry --------------------------------------------------------------------------------------------------- */
+/* -- Registry ------------------------------------------------------------------------------------------- */
 
 Test(cache, registry_finds_messages) {
   upb_DefPool *pool = cases_pool();

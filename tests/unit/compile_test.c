@@ -1,7 +1,8 @@
 /* The plan compiler: every rule of vm/plan_format.h that a compiled file has to keep.
  *
- * Schemas come from tests/cases/cases.binpb; what no .proto file can say, or would be long, is built with upb's own
- * descriptor API. A small reader looks into the files; it shares nothing with the loader of vm but the format's header.
+ * Schemas come from tests/cases/cases.binpb; what no .proto file can say, or would be long, is built with
+ * upb's own descriptor API. A small reader looks into the files; it shares nothing with the loader of vm but
+ * the format's header.
  */
 #include "bjvm/compile.h"
 #include "google/protobuf/descriptor.upb.h"
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -- Schemas ----------------------------------------------------------------------------------------------- */
+/* -- Schemas -------------------------------------------------------------------------------------------- */
 
 typedef google_protobuf_FileDescriptorProto file_proto;
 typedef google_protobuf_DescriptorProto message_proto;
@@ -72,7 +73,8 @@ static google_protobuf_FileDescriptorSet *read_cases(void) {
   return set;
 }
 
-/* The pool of cases.binpb; well-known types first, then the rest in the order given or in the opposite one. */
+/* The pool of cases.binpb; well-known types first, then the rest in the order given or in the opposite
+ * one. */
 static upb_DefPool *load_cases(bool backwards) {
   upb_DefPool *pool = new_pool();
   size_t count;
@@ -159,7 +161,7 @@ static const upb_MessageDef *find_in(const file_proto *file, const char *name) {
   return find(pool, name);
 }
 
-/* -- The reader -------------------------------------------------------------------------------------------- */
+/* -- The reader ----------------------------------------------------------------------------------------- */
 
 typedef struct plan {
   const char *data;
@@ -321,7 +323,7 @@ static void check_plan(const plan *p) {
   for (uint32_t i = 0; i < enum_count(p); i++) check_table(p, &p->enums[i].keys);
 }
 
-/* -- Words ------------------------------------------------------------------------------------------------- */
+/* -- Words ---------------------------------------------------------------------------------------------- */
 
 Test(compile, kinds_and_forms) {
   static const struct {
@@ -419,7 +421,7 @@ Test(compile, map_entries) {
   }
 }
 
-/* -- Names ------------------------------------------------------------------------------------------------- */
+/* -- Names ---------------------------------------------------------------------------------------------- */
 
 Test(compile, names) {
   static const struct {
@@ -545,9 +547,10 @@ Test(compile, long_names) {
   }
 }
 
-/* -- Well-known types --------------------------------------------------------------------------------------- */
+/* -- Well-known types ----------------------------------------------------------------------------------- */
 
-/* Builds google.protobuf.`name` with the fields `types` (0 ends them; negative: repeated) and tells its kind. */
+/* Builds google.protobuf.`name` with the fields `types` (0 ends them; negative: repeated) and tells its
+ * kind. */
 static int kind_of_fake(const char *name, const int *types, bool in_oneof) {
   file_proto *file = new_file("fake.proto", "google.protobuf", "proto3");
   message_proto *m = new_message(file, name);
@@ -659,7 +662,7 @@ Test(compile, value_family_stands_together) {
   }
 }
 
-/* -- Enums ------------------------------------------------------------------------------------------------- */
+/* -- Enums ---------------------------------------------------------------------------------------------- */
 
 /* A message M with one field, of an enum E whose values V0, V1, ... have these numbers. */
 static file_proto *enum_file(const int32_t *numbers, size_t count) {
@@ -670,7 +673,8 @@ static file_proto *enum_file(const int32_t *numbers, size_t count) {
   return file;
 }
 
-/* Looks a number up as the VM does: subtraction in the run, bisection before and after. Its record, or NULL. */
+/* Looks a number up as the VM does: subtraction in the run, bisection before and after. Its record, or
+ * NULL. */
 static const bjvmi_value *find_number(const plan *p, const bjvmi_enum *e, int32_t number) {
   const bjvmi_value *values = p->values + bjvmi_le32(e->first_value);
   uint32_t first = bjvmi_le32(e->dense_first), count = bjvmi_le32(e->dense_count);
@@ -826,7 +830,7 @@ Test(compile, enum_json_names) {
   cr_expect_eq(bjvmi_le16(r->keys.key_count), 7);
 }
 
-/* -- Sizes and limits --------------------------------------------------------------------------------------- */
+/* -- Sizes and limits ----------------------------------------------------------------------------------- */
 
 Test(compile, many_fields) {
   file_proto *file = new_file("many.proto", "m", "proto3");
@@ -933,7 +937,7 @@ Test(compile, bad_arguments) {
   cr_expect_eq(bjvm_compile_extension(f, arena, &data, &size, &error), BJVM_BAD_ARGUMENT);
 }
 
-/* -- Closures ---------------------------------------------------------------------------------------------- */
+/* -- Closures ------------------------------------------------------------------------------------------- */
 
 static uint32_t entry_count(const plan *p) {
   uint32_t count = 0;
@@ -1026,7 +1030,8 @@ Test(compile, same_schema_same_bytes) {
   }
 }
 
-/* Neither mini descriptors nor a layout make another schema, and both depend on nothing but the descriptors. */
+/* Neither mini descriptors nor a layout make another schema, and both depend on nothing but the
+ * descriptors. */
 Test(compile, fingerprints) {
   static const uint32_t flags[] = {0, BJVM_COMPILE_MINI, BJVM_COMPILE_ABI32, BJVM_COMPILE_ABI64,
                                    BJVM_COMPILE_MINI | BJVM_COMPILE_ABI64};
@@ -1066,7 +1071,7 @@ Test(compile, full_names_are_shared) {
   cr_expect_neq(message_of(&p, "full.names.Ab")->name, message_of(&p, "full.names.A")->name);
 }
 
-/* -- Extensions -------------------------------------------------------------------------------------------- */
+/* -- Extensions ----------------------------------------------------------------------------------------- */
 
 Test(compile, extensions) {
   static const struct {
@@ -1174,7 +1179,7 @@ Test(compile, one_extension) {
   }
 }
 
-/* -- Memory ------------------------------------------------------------------------------------------------ */
+/* -- Memory --------------------------------------------------------------------------------------------- */
 
 static long allocations_left;
 static upb_alloc_func *real_alloc;

@@ -1,12 +1,12 @@
-/* Reading: where the text lies in memory, what the target holds already, and every limit. What a text means is tested by the
- * case tables, where an error is told to be by tests/errors. */
+/* Reading: where the text lies in memory, what the target holds already, and every limit. What a text means
+ * is tested by the case tables, where an error is told to be by tests/errors. */
 #define _DEFAULT_SOURCE
 #include "fixture.h"
 #include "guard.h"
 #include "upb/message/compare.h"
 #include "upb/wire/encode.h"
 
-/* -- Where the text lies ---------------------------------------------------------------------------------------- */
+/* -- Where the text lies -------------------------------------------------------------------------------- */
 
 typedef struct sample {
   const char *type;
@@ -77,7 +77,8 @@ Test(decode, nothing_is_read_of_an_empty_text) {
   fixture_close(&f);
 }
 
-/* With padding the end of the text is not copied: everything else stays the same, whatever the text is cut to. */
+/* With padding the end of the text is not copied: everything else stays the same, whatever the text is cut
+ * to. */
 Test(decode, padded_texts_read_alike) {
   fixture f = fixture_open();
   for (size_t i = 0; i < SAMPLES; i++) {
@@ -176,7 +177,7 @@ Test(decode, a_value_at_the_front_of_a_longer_text) {
   fixture_close(&f);
 }
 
-/* -- Strings ------------------------------------------------------------------------------------------------------ */
+/* -- Strings -------------------------------------------------------------------------------------------- */
 
 static bool inside(upb_StringView s, const char *text) {
   return s.data >= text && s.data + s.size <= text + strlen(text);
@@ -260,7 +261,7 @@ Test(decode, a_string_of_a_megabyte) {
   fixture_close(&f);
 }
 
-/* -- What the target holds already -------------------------------------------------------------------------------- */
+/* -- What the target holds already ---------------------------------------------------------------------- */
 
 Test(decode, merges_into_what_is_there) {
   static const struct {
@@ -318,7 +319,8 @@ Test(decode, merges_into_what_is_there) {
   fixture_close(&f);
 }
 
-/* Longer than what an arena puts side by side with it, so that a pointer to it differs in more than its last byte. */
+/* Longer than what an arena puts side by side with it, so that a pointer to it differs in more than its last
+ * byte. */
 #define LONG50 "0123456789abcdefghijklmnopqrstuvwxyz0123456789ABCD"
 #define LONG LONG50 LONG50 LONG50 LONG50 LONG50 LONG50 LONG50 LONG50 LONG50 LONG50
 
@@ -459,7 +461,7 @@ Test(decode, required_fields_are_looked_for_when_asked) {
   fixture_close(&f);
 }
 
-/* -- Frozen targets --------------------------------------------------------------------------------------------- */
+/* -- Frozen targets ------------------------------------------------------------------------------------- */
 
 /* Where in the message the frozen part hangs: a path of field names ("": the message itself). */
 static void freeze_at(const fixture *f, const char *type, upb_Message *msg, const char *name) {
@@ -562,7 +564,7 @@ Test(decode, frozen_empty_members_of_a_value) {
   fixture_close(&f);
 }
 
-/* -- Limits ------------------------------------------------------------------------------------------------------- */
+/* -- Limits --------------------------------------------------------------------------------------------- */
 
 static bjvm_status decode_with(const fixture *f, const char *type, const char *json,
                                bjvm_decode_options options, bjvm_error *error) {
@@ -647,7 +649,8 @@ Test(decode, memory_limit_leaves_a_valid_message) {
   fixture_close(&f);
 }
 
-/* The limit is on what is asked for, not on what upb's arena takes in blocks for it: within a small factor the arena obeys. */
+/* The limit is on what is asked for, not on what upb's arena takes in blocks for it: within a small factor
+ * the arena obeys. */
 Test(decode, memory_limit_holds_for_every_sort_of_value) {
   enum { COUNT = 100000, LIMIT = 100000, FACTOR = 4 };
   static const struct {
@@ -733,7 +736,7 @@ Test(decode, last_wins_obeys_the_memory_limit) {
   fixture_close(&f);
 }
 
-/* -- Depth -------------------------------------------------------------------------------------------------------- */
+/* -- Depth ---------------------------------------------------------------------------------------------- */
 
 /* JSON of `depth` objects and arrays inside one another. Frees with free. */
 typedef struct nest {
@@ -866,11 +869,12 @@ Test(decode, options_end_at_their_size) {
   fixture_close(&f);
 }
 
-/* -- Schemas of unusual shape ------------------------------------------------------------------------------------- */
+/* -- Schemas of unusual shape --------------------------------------------------------------------------- */
 
 enum { WIDE = 500 };
 
-/* message Wide { int32 field_1 = 1; ... every third repeated string; Wide again = 501; oneof of fields 600 to 799 } */
+/* message Wide { int32 field_1 = 1; ... every third repeated string; Wide again = 501; oneof of fields 600 to
+ * 799 } */
 static void add_wide(google_protobuf_FileDescriptorProto *file, upb_Arena *arena) {
   google_protobuf_DescriptorProto *m = fixture_message(file, "Wide", arena);
   char name[32];
@@ -953,7 +957,8 @@ Test(decode, members_of_a_wide_oneof) {
   fixture_close(&f);
 }
 
-/* Wide messages inside one another take the room of frames: fewer levels than the limit without scratch, all with it. */
+/* Wide messages inside one another take the room of frames: fewer levels than the limit without scratch, all
+ * with it. */
 Test(decode, wide_messages_deep_down) {
   fixture f = fixture_made(add_wide);
   nest n = {"g.Wide", "{\"again\":", "{\"field499\":1}", "}", 1};
@@ -1026,7 +1031,8 @@ Test(decode, a_sparse_enum_takes_bytes) {
   fixture_close(&f);
 }
 
-/* The loop reads plain integers eight digits at a time: every length, alone and in arrays, against the exact value. */
+/* The loop reads plain integers eight digits at a time: every length, alone and in arrays, against the exact
+ * value. */
 Test(decode, integers_of_every_length) {
   static const char digits[] = "1234567891234567891";
   fixture f = fixture_open();

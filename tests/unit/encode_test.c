@@ -1,5 +1,5 @@
-/* Printing: every sort of output at every size, layout, long names and long values. What is printed is tested by the case
- * tables, how deep by decode_test.c, the outputs by themselves by output_test.c. */
+/* Printing: every sort of output at every size, layout, long names and long values. What is printed is tested
+ * by the case tables, how deep by decode_test.c, the outputs by themselves by output_test.c. */
 #include "fixture.h"
 
 /* Messages of every sort, with values around the sizes where the window moves. */
@@ -41,9 +41,10 @@ static bjvm_status encode(const fixture *f, const char *type, const upb_Message 
   return bjvm_encode(fixture_plan(f, type), msg, &options, out, NULL);
 }
 
-/* -- Outputs ------------------------------------------------------------------------------------------------------ */
+/* -- Outputs -------------------------------------------------------------------------------------------- */
 
-/* With every capacity, and with every text in front of it: the exact need is told, no byte behind the end is touched. */
+/* With every capacity, and with every text in front of it: the exact need is told, no byte behind the end is
+ * touched. */
 Test(encode, fixed_blocks_of_every_size) {
   static const size_t fronts[] = {0, 1, 100, 1000};
   static const uint32_t layouts[] = {0, BJVM_ENCODE_PRETTY};
@@ -237,7 +238,7 @@ Test(encode, arguments_that_are_not_valid) {
   fixture_close(&f);
 }
 
-/* -- Layout ------------------------------------------------------------------------------------------------------- */
+/* -- Layout --------------------------------------------------------------------------------------------- */
 
 Test(encode, pretty_layout) {
   static const struct {
@@ -288,13 +289,14 @@ Test(encode, pretty_and_deep) {
   fixture_close(&f);
 }
 
-/* -- Names and values of any length ------------------------------------------------------------------------------ */
+/* -- Names and values of any length --------------------------------------------------------------------- */
 
 static const size_t lengths[] = {1,   13,  14,  15,  29,  30,  61,  62,   63,   64,  250,
                                  251, 252, 253, 254, 255, 256, 300, 1024, 1500, 5000};
 enum { LENGTHS = sizeof lengths / sizeof *lengths };
 
-/* message Long: for each length a string field, an int32 field whose JSON name needs escapes, and a value of enum E. */
+/* message Long: for each length a string field, an int32 field whose JSON name needs escapes, and a value of
+ * enum E. */
 static void add_long(google_protobuf_FileDescriptorProto *file, upb_Arena *arena) {
   google_protobuf_DescriptorProto *m = fixture_message(file, "Long", arena);
   google_protobuf_EnumDescriptorProto *e = google_protobuf_FileDescriptorProto_add_enum_type(file, arena);
@@ -415,7 +417,8 @@ Test(encode, strings_and_bytes_of_a_megabyte) {
   fixture_close(&f);
 }
 
-/* Options that are compiled into the words, each set on its own, against the plain text with the words changed by hand. */
+/* Options that are compiled into the words, each set on its own, against the plain text with the words
+ * changed by hand. */
 Test(encode, variants_of_one_message) {
   static const struct {
     uint32_t flags;

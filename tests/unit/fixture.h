@@ -1,5 +1,5 @@
-/* What the tests of both codecs share: plans over the schema of the case tables, messages from JSON, JSON from messages, and
- * schemas made on the spot.
+/* What the tests of both codecs share: plans over the schema of the case tables, messages from JSON, JSON
+ * from messages, and schemas made on the spot.
  *
  * Everything lives until fixture_close. Helpers that end in _ok fail the test when the call does.
  */
@@ -102,7 +102,7 @@ static inline const char *fixture_json(const fixture *f, const char *type, const
   return text;
 }
 
-/* -- Schemas made on the spot ----------------------------------------------------------------------------------- */
+/* -- Schemas made on the spot --------------------------------------------------------------------------- */
 
 static inline upb_StringView fixture_text(upb_Arena *arena, const char *text) {
   size_t size = strlen(text);

@@ -159,7 +159,8 @@ Test(image, enum_names) {
   cr_expect_not(bjvmi_enum_is_closed(image, E_NULL));
 }
 
-/* Enums without a dense run, with a run at either end of the number range, and with names that differ by case. */
+/* Enums without a dense run, with a run at either end of the number range, and with names that differ by
+ * case. */
 Test(image, enum_runs) {
   blob *b = calloc(1, sizeof *b);
   b->count[BJVMI_SECTION_NAMES] = BJVMI_NAME_HEADER;
@@ -224,7 +225,7 @@ Test(image, enum_numbers) {
   }
 }
 
-/* -- The listing ------------------------------------------------------------------------------------------ */
+/* -- The listing ---------------------------------------------------------------------------------------- */
 
 typedef struct paper {
   char text[16384];
@@ -309,7 +310,7 @@ Test(image, listing_refused) {
   }
 }
 
-/* -- Texts ------------------------------------------------------------------------------------------------ */
+/* -- Texts ---------------------------------------------------------------------------------------------- */
 
 Test(image, status_names) {
   static const struct {

@@ -1,4 +1,5 @@
-/* Outputs: the contract of each form by itself, then the same message through every form and every small capacity. */
+/* Outputs: the contract of each form by itself, then the same message through every form and every small
+ * capacity. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,7 +135,7 @@ Test(output, sink_form_refused) {
   free(r.data);
 }
 
-/* -- Through bjvm_encode ---------------------------------------------------------------------------------------- */
+/* -- Through bjvm_encode -------------------------------------------------------------------------------- */
 
 typedef struct fixture {
   upb_DefPool *pool;

@@ -1,7 +1,9 @@
-/* The seam to upb: what bound words and vm/upb_layout.h read and write in a message, against upb's public accessors.
+/* The seam to upb: what bound words and vm/upb_layout.h read and write in a message, against upb's public
+ * accessors.
  *
- * For every field of a schema that has every sort of field, a value is set through reflection and read raw, then written raw and read
- * through reflection; presence too. A new version of upb that lays messages out otherwise fails here first.
+ * For every field of a schema that has every sort of field, a value is set through reflection and read raw,
+ * then written raw and read through reflection; presence too. A new version of upb that lays messages out
+ * otherwise fails here first.
  */
 #include "fixture.h"
 #include "plan.h"
@@ -102,7 +104,7 @@ static void check_equal(const upb_FieldDef *field, upb_MessageValue a, upb_Messa
   cr_assert(equal(field, a, b), "%s: %s", upb_FieldDef_FullName(field), what);
 }
 
-/* -- Single fields ------------------------------------------------------------------------------------------------ */
+/* -- Single fields -------------------------------------------------------------------------------------- */
 
 static bool raw_presence(const void *msg, const bjvmi_word *w) {
   switch (form_of(w)) {
@@ -180,7 +182,7 @@ static void check_single(const fixture *f, const bjvm_plan *plan, const upb_Mess
   t->forms[form_of(w)] = true;
 }
 
-/* -- Repeated fields --------------------------------------------------------------------------------------------- */
+/* -- Repeated fields ------------------------------------------------------------------------------------ */
 
 static size_t element_size(bjvmi_kind kind) { return bjvmi_kind_size(kind); }
 
@@ -228,9 +230,10 @@ static void check_repeated(const fixture *f, const bjvm_plan *plan, const bjvmi_
   t->forms[BJVMI_FORM_ARRAY] = true;
 }
 
-/* -- Maps ----------------------------------------------------------------------------------------------------------- */
+/* -- Maps ----------------------------------------------------------------------------------------------- */
 
-/* The entry's words say how upb's iterator gives key and value: as upb_MessageValue, not as stored in a message. */
+/* The entry's words say how upb's iterator gives key and value: as upb_MessageValue, not as stored in a
+ * message. */
 static void check_map(const fixture *f, const bjvm_plan *plan, const bjvmi_word *w, const upb_FieldDef *field,
                       tally *t) {
   const upb_MessageDef *entry = upb_FieldDef_MessageSubDef(field);
@@ -268,7 +271,7 @@ static void check_map(const fixture *f, const bjvm_plan *plan, const bjvmi_word 
   t->types[upb_FieldDef_Type(value_field)][2] = true;
 }
 
-/* -- Types ---------------------------------------------------------------------------------------------------------- */
+/* -- Types ---------------------------------------------------------------------------------------------- */
 
 static void check_word(const bjvm_plan *plan, const bjvmi_word *w, const upb_FieldDef *field) {
   const upb_MiniTableField *m = upb_FieldDef_MiniTable(field);
@@ -298,7 +301,7 @@ static void check_type(const fixture *f, const char *type, tally *t) {
   }
 }
 
-/* -- Extensions ----------------------------------------------------------------------------------------------------- */
+/* -- Extensions ----------------------------------------------------------------------------------------- */
 
 static bool has_extension(const upb_Message *msg, const upb_FieldDef *field) {
   if (upb_FieldDef_IsRepeated(field)) return upb_Message_GetFieldByDef(msg, field).array_val != NULL;
@@ -349,7 +352,7 @@ static void check_extension(const fixture *f, const char *name, tally *t) {
   t->extensions++;
 }
 
-/* -- The tests ------------------------------------------------------------------------------------------------------ */
+/* -- The tests ------------------------------------------------------------------------------------------ */
 
 Test(probe, every_sort_of_field) {
   static const char *const types[] = {"cases.v3.T",    "cases.v3.Opt",    "cases.v3.One",    "cases.v3.Rep",

@@ -1,7 +1,8 @@
-/* Mini tables from a plan file's mini descriptors: the same as those upb makes from definitions, from fixed memory, and never a
- * crash, whatever the file says.
+/* Mini tables from a plan file's mini descriptors: the same as those upb makes from definitions, from fixed
+ * memory, and never a crash, whatever the file says.
  *
- * The schema is that of the case tables. What the verifier refuses is verify_test.c's business, what binding refuses bind_test.c's.
+ * The schema is that of the case tables. What the verifier refuses is verify_test.c's business, what binding
+ * refuses bind_test.c's.
  */
 #include "fixture.h"
 
@@ -343,7 +344,7 @@ Test(tables, wide_messages) {
   }
 }
 
-/* -- Damage ----------------------------------------------------------------------------------------------------- */
+/* -- Damage --------------------------------------------------------------------------------------------- */
 
 static uint32_t random_next(uint64_t *state) {
   *state = *state * 6364136223846793005u + 1442695040888963407u;

@@ -1,8 +1,9 @@
 /* Every check of the loader and the verifier, each with a file that only it refuses.
  *
- * A row overwrites one or two fields of the sample (blob.h), repairs the checksum, and names the sentence it expects; the
- * report must point at the first field overwritten unless the row says otherwise. Behind the table: files cut short, files
- * damaged at random, and the limits. The bytes lie in a block of exactly their size, for AddressSanitizer.
+ * A row overwrites one or two fields of the sample (blob.h), repairs the checksum, and names the sentence it
+ * expects; the report must point at the first field overwritten unless the row says otherwise. Behind the
+ * table: files cut short, files damaged at random, and the limits. The bytes lie in a block of exactly their
+ * size, for AddressSanitizer.
  */
 #include <criterion/criterion.h>
 
@@ -466,7 +467,8 @@ Test(verify, equal_keys) {
   cr_assert_str_eq(error.message, "message 0: two keys with the same name");
 }
 
-/* The shapes that well-known types must have are not asked of external ones; sizes of those that are there are. */
+/* The shapes that well-known types must have are not asked of external ones; sizes of those that are there
+ * are. */
 Test(verify, well_known_sizes) {
   blob *b = calloc(1, sizeof *b);
   b->count[BJVMI_SECTION_NAMES] = BJVMI_NAME_HEADER;
@@ -482,7 +484,8 @@ Test(verify, well_known_sizes) {
   cr_assert_eq(error.offset, b->offset[BJVMI_SECTION_MESSAGES] + offsetof(bjvmi_message, word_count));
 }
 
-/* A name that its JSON name's ALT is followed by may not have one itself; the message would be read past its name. */
+/* A name that its JSON name's ALT is followed by may not have one itself; the message would be read past its
+ * name. */
 Test(verify, third_name) {
   blob *b = calloc(1, sizeof *b);
   b->count[BJVMI_SECTION_NAMES] = BJVMI_NAME_HEADER;
@@ -611,7 +614,7 @@ Test(verify, empty) {
   cr_assert_str_eq(error.message, "the name pool has no room for its padding");
 }
 
-/* -- Mini descriptors ------------------------------------------------------------------------------------- */
+/* -- Mini descriptors ----------------------------------------------------------------------------------- */
 
 /* Among the sample's mini descriptors: those of messages, by their number, then these. */
 enum { M_COLOR = S_ELSEWHERE + 1, M_NULL, M_EXT_ONE, M_EXT_MANY };
@@ -743,7 +746,8 @@ Test(verify, each_check_of_minis) {
   }
 }
 
-/* The section itself: a length that goes on, one that is longer than it need be, one that leads outside, bytes left. */
+/* The section itself: a length that goes on, one that is longer than it need be, one that leads outside,
+ * bytes left. */
 Test(verify, mini_lengths) {
   static const struct {
     const char *bytes, *text;

@@ -8,7 +8,8 @@
 extern "C" {
 #endif
 
-/* An empty output that grows by realloc (doubling). Free it with bjvm_output_free; to use it again, set size to 0. */
+/* An empty output that grows by realloc (doubling). Free it with bjvm_output_free; to use it again, set size
+ * to 0. */
 BJVM_API bjvm_output bjvm_output_heap(void);
 
 /* Frees the memory of a heap output and makes it empty. */

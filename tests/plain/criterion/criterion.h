@@ -1,10 +1,11 @@
-/* Stands in for Criterion where it is not packaged (foreign architectures): the macros that our tests use, and a main.
+/* Stands in for Criterion where it is not packaged (foreign architectures): the macros that our tests use,
+ * and a main.
  *
- * Put this folder in front of the include path and the same *_test.c files become plain programs, one process each, that
- * print what failed and end with `N passed, M failed`. An assertion leaves its test, an expectation goes on, and both
- * take a printf text as Criterion's do. A first argument selects one test as `suite/name`. Of the options of Test and
- * TestSuite there are .init and .fini (a file has one suite). There are no forks: a crash ends the program, and what a
- * test leaves in a static variable the next one finds.
+ * Put this folder in front of the include path and the same *_test.c files become plain programs, one process
+ * each, that print what failed and end with `N passed, M failed`. An assertion leaves its test, an
+ * expectation goes on, and both take a printf text as Criterion's do. A first argument selects one test as
+ * `suite/name`. Of the options of Test and TestSuite there are .init and .fini (a file has one suite). There
+ * are no forks: a crash ends the program, and what a test leaves in a static variable the next one finds.
  */
 #ifndef BJVM_TESTS_PLAIN_CRITERION_H_
 #define BJVM_TESTS_PLAIN_CRITERION_H_
@@ -69,8 +70,9 @@ static inline void plain_fail(bool fatal, const char *file, int line, const char
   }                                                                                                          \
   struct plain_test
 
-/* Every macro takes its operands and then, perhaps, a format with its arguments. The empty string put behind them is the
- * format when there is none, and one argument too many when there is, which printf passes over. */
+/* Every macro takes its operands and then, perhaps, a format with its arguments. The empty string put behind
+ * them is the format when there is none, and one argument too many when there is, which printf passes
+ * over. */
 #define PLAIN_FIRST_(a, ...) (a)
 #define PLAIN_REST_(a, ...) __VA_ARGS__
 #define PLAIN_PAIR_(op, a, b, ...) ((a)op(b))

@@ -18,15 +18,15 @@ extern "C" {
 /* Depth limit where options give none: objects and arrays inside one another, of every sort. */
 enum { BJVM_DEFAULT_MAX_DEPTH = 100 };
 
-/* -- Output ----------------------------------------------------------------------------------------------------- */
+/* -- Output --------------------------------------------------------------------------------------------- */
 
 /* Where JSON goes: a window of memory, and a hook that makes it larger or empties it.
  *
  * Text is appended at data + size. When fewer than `room` bytes are free, `grow` is called: it must provide
- * capacity - size >= room, by moving to a larger block, or by consuming data[0, size) and setting size to 0. It returns
- * false to refuse. A NULL `grow` means a fixed block: what does not fit is counted only, nothing is written at or past
- * data + capacity, and the call ends with BJVM_OVERFLOW and `needed` = the exact capacity that would have done.
- * Use the functions below to make one. One thread at a time. */
+ * capacity - size >= room, by moving to a larger block, or by consuming data[0, size) and setting size to 0.
+ * It returns false to refuse. A NULL `grow` means a fixed block: what does not fit is counted only, nothing
+ * is written at or past data + capacity, and the call ends with BJVM_OVERFLOW and `needed` = the exact
+ * capacity that would have done. Use the functions below to make one. One thread at a time. */
 typedef struct bjvm_output {
   char *data;
   size_t size;
@@ -42,55 +42,60 @@ BJVM_API bjvm_output bjvm_output_fixed(char *data, size_t capacity);
 /* Memory from `arena`, growing; data belongs to the arena. A refusal is BJVM_OUT_OF_MEMORY. */
 BJVM_API bjvm_output bjvm_output_arena(upb_Arena *arena);
 
-/* A block of `capacity` bytes (>= 1024) that is handed to `write` whenever it is full, and by bjvm_output_flush
- * at the end. `sink` must outlive the output. A `write` that returns false ends the call with BJVM_SINK. */
+/* A block of `capacity` bytes (>= 1024) that is handed to `write` whenever it is full, and by
+ * bjvm_output_flush at the end. `sink` must outlive the output. A `write` that returns false ends the call
+ * with BJVM_SINK. */
 typedef struct bjvm_sink {
   bjvm_write_func *write;
   void *context;
 } bjvm_sink;
 BJVM_API bjvm_output bjvm_output_sink(char *data, size_t capacity, bjvm_sink *sink);
 
-/* Hands what is left in a sink's block to `write`. For other outputs does nothing. False when `write` refused. */
+/* Hands what is left in a sink's block to `write`. For other outputs does nothing. False when `write`
+ * refused. */
 BJVM_API bool bjvm_output_flush(bjvm_output *output);
 
-/* -- Registry --------------------------------------------------------------------------------------------------- */
+/* -- Registry ------------------------------------------------------------------------------------------- */
 
 /* The plan of an extension; from a registry. */
 typedef struct bjvm_extension bjvm_extension;
 
-/* Resolves the types that a schema does not name: contents of Any, extensions. Given by the caller; bjvm/cache.h makes
- * one from a DefPool. Its functions are called from many threads at once if calls that share it are. */
+/* Resolves the types that a schema does not name: contents of Any, extensions. Given by the caller;
+ * bjvm/cache.h makes one from a DefPool. Its functions are called from many threads at once if calls that
+ * share it are. */
 typedef struct bjvm_registry {
   size_t size;   /* sizeof(bjvm_registry) */
   void *context; /* first argument of the functions */
-  /* The plan of the message type `full_name` (not NUL-terminated). NULL when there is none, and also on failure: then
-   * *status is set, else it is left alone. */
+  /* The plan of the message type `full_name` (not NUL-terminated). NULL when there is none, and also on
+   * failure: then *status is set, else it is left alone. */
   const bjvm_plan *(*find_message)(void *context, const char *full_name, size_t size, bjvm_status *status);
-  /* An extension by full name (without brackets), or by mini table; NULL as above. NULL functions: no extensions. One of
-   * another message is returned too; the caller compares its extendee. */
+  /* An extension by full name (without brackets), or by mini table; NULL as above. NULL functions: no
+   * extensions. One of another message is returned too; the caller compares its extendee. */
   const bjvm_extension *(*find_extension)(void *context, const char *full_name, size_t size,
                                           bjvm_status *status);
   const bjvm_extension *(*find_extension_by_table)(void *context, const upb_MiniTableExtension *table,
                                                    bjvm_status *status);
-  /* upb's binary codec, for the contents of an Any; NULL: Any fails with NO_REGISTRY. They return OK, OUT_OF_MEMORY
-   * or ANY_CONTENT. */
+  /* upb's binary codec, for the contents of an Any; NULL: Any fails with NO_REGISTRY. They return OK,
+   * OUT_OF_MEMORY or ANY_CONTENT. */
   bjvm_status (*decode)(void *context, const char *data, size_t size, upb_Message *msg,
                         const upb_MiniTable *table, upb_Arena *arena);
   bjvm_status (*encode)(void *context, const upb_Message *msg, const upb_MiniTable *table, upb_Arena *arena,
                         char **data, size_t *size);
 } bjvm_registry;
 
-/* Binds every message type and extension of a plan file to the mini tables built from it (bjvm_image_build_tables), and fills in a
- * registry over them: Any and extensions without reflection, and find_message gives the plan of each type.
+/* Binds every message type and extension of a plan file to the mini tables built from it
+ * (bjvm_image_build_tables), and fills in a registry over them: Any and extensions without reflection, and
+ * find_message gives the plan of each type.
  *
- * All plans are prepared for `encode_flags` (BJVM_ENCODE_*; 0: for plain output and for reading; see bjvm_plan_prepare). Memory
- * comes from `arena`; the registry's functions use it, so it must live as long. Left NULL: decode and encode, which Any needs; set
- * them to functions that call upb's binary codec, so that a program without Any does not link it. Errors: PLAN_UNBOUND (the file
- * lacks a type that another one has a field of), PLAN_MISMATCH, OUT_OF_MEMORY, BAD_ARGUMENT. `error` may be NULL. */
+ * All plans are prepared for `encode_flags` (BJVM_ENCODE_*; 0: for plain output and for reading; see
+ * bjvm_plan_prepare). Memory comes from `arena`; the registry's functions use it, so it must live as long.
+ * Left NULL: decode and encode, which Any needs; set them to functions that call upb's binary codec, so that
+ * a program without Any does not link it. Errors: PLAN_UNBOUND (the file lacks a type that another one has a
+ * field of), PLAN_MISMATCH, OUT_OF_MEMORY, BAD_ARGUMENT. `error` may be NULL. */
 BJVM_API bjvm_status bjvm_tables_registry(const bjvm_tables *tables, uint32_t encode_flags, upb_Arena *arena,
                                           bjvm_registry *registry, bjvm_error *error);
 
-/* -- Printing --------------------------------------------------------------------------------------------------- */
+/* -- Printing ------------------------------------------------------------------------------------------- */
 
 enum {
   BJVM_ENCODE_PROTO_NAMES = 1,      /* .proto field names, inside Any too */
@@ -117,14 +122,14 @@ typedef struct bjvm_encode_options {
 
 /* Prints `msg` as canonical ProtoJSON, appended to `output`.
  *
- * `plan` is the plan of the message's type. On success output->size has grown by the text (no newline at the end). On failure
- * output->size is what it was (a sink may have received a part). Returns the status; `error`, if not NULL, tells the field path.
- * Allocates nothing itself. Threads: `plan`, `msg` and `options` may be shared, `output` may not.
- * Source: ProtoJSON format, protobuf.dev. */
+ * `plan` is the plan of the message's type. On success output->size has grown by the text (no newline at the
+ * end). On failure output->size is what it was (a sink may have received a part). Returns the status;
+ * `error`, if not NULL, tells the field path. Allocates nothing itself. Threads: `plan`, `msg` and `options`
+ * may be shared, `output` may not. Source: ProtoJSON format, protobuf.dev. */
 BJVM_API bjvm_status bjvm_encode(const bjvm_plan *plan, const upb_Message *msg,
                                  const bjvm_encode_options *options, bjvm_output *output, bjvm_error *error);
 
-/* -- Reading ---------------------------------------------------------------------------------------------------- */
+/* -- Reading -------------------------------------------------------------------------------------------- */
 
 enum {
   BJVM_DECODE_IGNORE_UNKNOWN = 1, /* skip unknown names, drop unknown enum names */
@@ -148,18 +153,19 @@ typedef struct bjvm_decode_options {
       *scratch; /* memory of the call (Any, great depth, wide messages deep down); the caller frees it */
 } bjvm_decode_options;
 
-/* Reads one JSON value, and nothing after it but white space, into `msg`, an existing message of the plan's type.
+/* Reads one JSON value, and nothing after it but white space, into `msg`, an existing message of the plan's
+ * type.
  *
- * Fields in the text are set, repeated fields appended to, maps and sub-messages merged into. `json` need not be NUL-terminated,
- * nothing beyond json + size is read (but see BJVM_DECODE_PADDED). New memory comes from `arena`. On failure `msg` is valid
- * memory with unspecified content, and `error`, if not NULL, tells offset, line, column, field path and reason.
- * Threads: `plan`, `json` and `options` may be shared, `msg` and `arena` may not.
- * Source: RFC 8259; ProtoJSON format, protobuf.dev. */
+ * Fields in the text are set, repeated fields appended to, maps and sub-messages merged into. `json` need not
+ * be NUL-terminated, nothing beyond json + size is read (but see BJVM_DECODE_PADDED). New memory comes from
+ * `arena`. On failure `msg` is valid memory with unspecified content, and `error`, if not NULL, tells offset,
+ * line, column, field path and reason. Threads: `plan`, `json` and `options` may be shared, `msg` and `arena`
+ * may not. Source: RFC 8259; ProtoJSON format, protobuf.dev. */
 BJVM_API bjvm_status bjvm_decode(const bjvm_plan *plan, const char *json, size_t size, upb_Message *msg,
                                  upb_Arena *arena, const bjvm_decode_options *options, bjvm_error *error);
 
-/* The same for one value at the front of a longer text: stops behind it and stores in *used the bytes it took,
- * leading white space included. */
+/* The same for one value at the front of a longer text: stops behind it and stores in *used the bytes it
+ * took, leading white space included. */
 BJVM_API bjvm_status bjvm_decode_prefix(const bjvm_plan *plan, const char *json, size_t size, size_t *used,
                                         upb_Message *msg, upb_Arena *arena,
                                         const bjvm_decode_options *options, bjvm_error *error);
