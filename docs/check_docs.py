@@ -90,7 +90,7 @@ def check_fragments(build):
             before = "".join(f"  {how}\n" for name, how in SHOWN_BEFORE
                              if re.search(rf"\b{name}\b", fragment) and not declares(fragment, name))
             code = PRELUDE + before + fragment + "}\n"
-            done = subprocess.run([*command, "-Wno-unused", "-Wno-unused-but-set-variable", "-Wno-shadow", "-fsyntax-only", "-Werror", "-x", "c", "-"],
+            done = subprocess.run([*command, "-Wno-unused", "-Wno-unused-parameter", "-Wno-unused-but-set-variable", "-Wno-shadow", "-fsyntax-only", "-Werror", "-x", "c", "-"],
                                   input=code, text=True, cwd=folder, capture_output=True)
             check(f"{path.name}:{line}: fragment compiles", done.returncode == 0, done.stderr)
 

@@ -102,6 +102,30 @@ static bjvm_status decode(void *context, const char *data, size_t size, upb_Mess
   }
 }
 
+static bjvm_status encode_status(upb_EncodeStatus status) {
+  switch (status) {
+    case kUpb_EncodeStatus_Ok: return BJVM_OK;
+    case kUpb_EncodeStatus_OutOfMemory: return BJVM_OUT_OF_MEMORY;
+    default: return BJVM_ANY_CONTENT;
+  }
+}
+
+/* upb's encoder wants an arena that can grow, and stops the program where there is none: a fixed one gets a copy. */
+static bjvm_status encode_into_fixed(const upb_Message *msg, const upb_MiniTable *table, int options,
+                                     upb_Arena *arena, char **data, size_t *size) {
+  char *bytes;
+  upb_Arena *growing = upb_Arena_New();
+  if (!growing) return BJVM_OUT_OF_MEMORY;
+  bjvm_status status = encode_status(upb_Encode(msg, table, options, growing, &bytes, size));
+  if (status == BJVM_OK) {
+    *data = (char *)upb_Arena_Malloc(arena, *size);
+    if (!*data) status = BJVM_OUT_OF_MEMORY;
+  }
+  if (status == BJVM_OK && *size) memcpy(*data, bytes, *size);
+  upb_Arena_Free(growing);
+  return status;
+}
+
 /* Deterministic, so that equal texts give equal bytes: a map inside an Any would otherwise stand in hash
  * order. The depth is upb's greatest: the message was read from a text whose depth max_depth has already
  * bounded. */
@@ -109,11 +133,8 @@ static bjvm_status encode(void *context, const upb_Message *msg, const upb_MiniT
                           char **data, size_t *size) {
   (void)context;
   uint32_t options = upb_EncodeOptions_MaxDepth(UINT16_MAX) | kUpb_EncodeOption_Deterministic;
-  switch (upb_Encode(msg, table, (int)options, arena, data, size)) {
-    case kUpb_EncodeStatus_Ok: return BJVM_OK;
-    case kUpb_EncodeStatus_OutOfMemory: return BJVM_OUT_OF_MEMORY;
-    default: return BJVM_ANY_CONTENT;
-  }
+  if (!upb_Arena_GetUpbAlloc(arena)) return encode_into_fixed(msg, table, (int)options, arena, data, size);
+  return encode_status(upb_Encode(msg, table, (int)options, arena, data, size));
 }
 
 bjvm_registry bjvmi_registry_make(bjvm_cache *cache) {

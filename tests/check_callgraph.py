@@ -176,11 +176,12 @@ def find_cycle(graph):
 
 
 def deepest(graph):
-    """Function -> (bytes, path). Only when there is no cycle."""
+    """Function -> (bytes, path). A cycle is gone through once."""
     depth = {}
 
     def visit(function):
         if function not in depth:
+            depth[function] = (0, ())
             below = max((visit(t) for t in graph.calls[function] if t in graph.calls), default=(0, ()),
                         key=lambda d: d[0])
             depth[function] = (graph.stack.get(function, 0) + below[0], (function,) + below[1])
@@ -200,7 +201,7 @@ def main():
     if cycle:
         errors.append("recursion: " + " -> ".join(plain(f) for f in cycle))
     errors += [f"{plain(f)}: its frame has no fixed size" for f in sorted(graph.dynamic)]
-    if "--stack" in sys.argv and not cycle:
+    if "--stack" in sys.argv:
         depth = deepest(graph)
         for function in sorted((f for f in depth if f.startswith("bjvm_")), key=lambda f: -depth[f][0])[:8]:
             size, path = depth[function]

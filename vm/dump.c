@@ -100,7 +100,18 @@ static void put_table(listing *l, const bjvmi_table *t) {
   }
 }
 
-static void put_sub(listing *l, const bjvmi_word *w);
+/* The message or enum that `w` refers to. */
+static void put_type(listing *l, const bjvmi_word *w) {
+  const bjvm_image *image = l->image;
+  bjvmi_shape shape = (bjvmi_shape)bjvmi_shapes[BJVMI_OP_KIND(w->op)];
+  if (shape == BJVMI_SHAPE_ENUM) {
+    put(l, " -> ");
+    put_pool(l, bjvmi_le32(image->enums[w->sub].name), bjvmi_le16(image->enums[w->sub].name_size));
+  } else if (shape == BJVMI_SHAPE_MESSAGE) {
+    put(l, " -> ");
+    put_pool(l, bjvmi_le32(image->messages[w->sub].name), bjvmi_le16(image->messages[w->sub].name_size));
+  }
+}
 
 /* "entry 3, string to message -> acme.Order" */
 static void put_entry(listing *l, uint32_t index) {
@@ -112,28 +123,17 @@ static void put_entry(listing *l, uint32_t index) {
   put(l, mnemonics[BJVMI_OP_KIND(l->image->words[m.first_word].op)]);
   put(l, " to ");
   put(l, mnemonics[BJVMI_OP_KIND(value.op)]);
-  put_sub(l, &value); /* no entry has a map for its value */
+  put_type(l, &value); /* no entry has a map for its value */
 }
 
 /* The message, entry or enum that `w` refers to. */
 static void put_sub(listing *l, const bjvmi_word *w) {
-  const bjvm_image *image = l->image;
-  switch ((bjvmi_shape)bjvmi_shapes[BJVMI_OP_KIND(w->op)]) {
-    case BJVMI_SHAPE_SCALAR:
-    case BJVMI_SHAPE_CONTROL: return;
-    case BJVMI_SHAPE_ENUM:
-      put(l, " -> ");
-      put_pool(l, bjvmi_le32(image->enums[w->sub].name), bjvmi_le16(image->enums[w->sub].name_size));
-      return;
-    case BJVMI_SHAPE_MAP:
-      put(l, " -> ");
-      put_entry(l, w->sub);
-      return;
-    case BJVMI_SHAPE_MESSAGE:
-      put(l, " -> ");
-      put_pool(l, bjvmi_le32(image->messages[w->sub].name), bjvmi_le16(image->messages[w->sub].name_size));
-      return;
+  if (bjvmi_shapes[BJVMI_OP_KIND(w->op)] != BJVMI_SHAPE_MAP) {
+    put_type(l, w);
+    return;
   }
+  put(l, " -> ");
+  put_entry(l, w->sub);
 }
 
 /* The encoded name without its comma and colon: a JSON string. */

@@ -2,6 +2,7 @@
 """Sizes for size.sh.
 
 size_table.py parts ARCHIVE SIZE      text, rodata, data and bss of the archive by part, as `SIZE -A` tells them
+size_table.py head LABEL              the head of a table
 size_table.py linked LABEL MAP        what a link map says remains of libbjvm-vm, upb and the rest
 size_table.py largest PROGRAM NM      the largest functions and tables of bjvm in a linked program
 """
@@ -17,7 +18,7 @@ PARTS = [  # the first pattern that matches an object's name
     ("strings, UTF-8, base64", r"string_|utf8|base64|kernels"),
     ("time, field masks", r"time_text|mask"),
     ("verify", r"verify"),
-    ("load, bind, tables", r"image|bind|mini|layout"),
+    ("load, bind, tables", r"image|bind|table"),
     ("reports, status texts", r"error|status|text"),
     ("listing (dump)", r"dump"),
     ("other", r""),

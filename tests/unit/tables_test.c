@@ -64,7 +64,8 @@ static void check_file(fixture *f, const upb_FileDef *file) {
       const bjvmi_message *record = &c.image->messages[m];
       if (record->flags & (BJVMI_MESSAGE_ENTRY | BJVMI_MESSAGE_EXTERNAL)) continue;
       char name[200];
-      snprintf(name, sizeof name, "%.*s", record->name_size, c.image->names + record->name);
+      snprintf(name, sizeof name, "%.*s", bjvmi_le16(record->name_size),
+               c.image->names + bjvmi_le32(record->name));
       same_table(name, bjvm_tables_message(tables, name),
                  upb_MessageDef_MiniTable(test_find_message(f->pool, name)));
     }
