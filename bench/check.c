@@ -40,15 +40,19 @@ static void make_texts(const bench_run *run, size_t peer, bench_text *texts) {
   }
 }
 
-void bench_run_open(bench_run *run, bench_case *bcase, bench_memory *memory, bjvm_cache *cache) {
+void bench_run_open(bench_run *run, bench_case *bcase, bench_memory *memory, bjvm_cache *cache,
+                    const bench_selection *selection) {
   *run = (bench_run){.bcase = bcase, .memory = memory, .cache = cache};
   for (size_t p = 0; p < BENCH_PEERS; p++) {
     const bench_peer *peer = bench_peers[p];
-    if (peer->missing) continue;
+    bool makes_texts = peer == &bench_bjvm || peer == &bench_upb_binary;
+    if (peer->missing || !(selection->peers[p] || makes_texts)) continue;
     run->states[p] = peer->open(bcase, memory, cache);
     if (run->states[p] == NULL) fail(run, p, 0, "cannot be opened");
-    if (peer == &bench_bjvm) make_texts(run, p, bcase->json);
-    if (peer == &bench_upb_binary) make_texts(run, p, bcase->binary);
+    if (makes_texts) make_texts(run, p, peer->json ? bcase->json : bcase->binary);
+    if (selection->peers[p] || peer == &bench_bjvm) continue;
+    peer->close(run->states[p]);
+    run->states[p] = NULL;
   }
 }
 

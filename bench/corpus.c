@@ -540,7 +540,7 @@ const char *bench_case_name(size_t index) {
   return index < sizeof shapes / sizeof *shapes ? shapes[index].name : NULL;
 }
 
-void bench_case_make(bench_case *bcase, size_t index, const bench_schema *schema) {
+void bench_case_make(bench_case *bcase, size_t index, const bench_schema *schema, size_t limit) {
   const shape *s = &shapes[index];
   memset(bcase, 0, sizeof *bcase);
   bcase->name = s->name;
@@ -551,14 +551,14 @@ void bench_case_make(bench_case *bcase, size_t index, const bench_schema *schema
   /* One block that is the kernel's own answer, so that the messages lie alike whatever was measured
    * before. */
   bcase->arena = upb_Arena_NewSized(MESSAGES_BLOCK);
-  bcase->count = s->count;
-  bcase->messages = calloc(s->count, sizeof *bcase->messages);
-  bcase->json = calloc(s->count, sizeof *bcase->json);
-  bcase->binary = calloc(s->count, sizeof *bcase->binary);
+  bcase->count = s->count < limit ? s->count : limit;
+  bcase->messages = calloc(bcase->count, sizeof *bcase->messages);
+  bcase->json = calloc(bcase->count, sizeof *bcase->json);
+  bcase->binary = calloc(bcase->count, sizeof *bcase->binary);
   if (!bcase->arena || !bcase->messages || !bcase->json || !bcase->binary)
     bench_die("out of memory", s->name);
   maker m = {seed_of(s->name), schema, bcase->arena};
-  for (size_t i = 0; i < s->count; i++) {
+  for (size_t i = 0; i < bcase->count; i++) {
     node n = new_node(&m, bcase->def);
     s->fill(&m, n);
     bcase->messages[i] = n.msg;

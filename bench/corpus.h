@@ -43,8 +43,8 @@ void bench_schema_free(bench_schema *schema);
 /* The name of the case with that index, NULL past the end. */
 const char *bench_case_name(size_t index);
 
-/* Makes the messages of case `index`: the same ones in every run and on every machine. */
-void bench_case_make(bench_case *bcase, size_t index, const bench_schema *schema);
+/* Makes the messages of case `index`, `limit` at most: the same ones in every run and on every machine. */
+void bench_case_make(bench_case *bcase, size_t index, const bench_schema *schema, size_t limit);
 void bench_case_free(bench_case *bcase);
 
 /* Says why and ends the program with status 1. */

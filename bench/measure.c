@@ -32,8 +32,9 @@ static int compare(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* The value below which the share `q` of the `n` sorted values lies, interpolated. */
-static double quantile(const double *sorted, int n, double q) {
+void bench_sort(double *values, int n) { qsort(values, (size_t)n, sizeof *values, compare); }
+
+double bench_quantile(const double *sorted, int n, double q) {
   double at = q * (n - 1);
   int below = (int)at;
   int above = below + 1 < n ? below + 1 : below;
@@ -43,8 +44,8 @@ static double quantile(const double *sorted, int n, double q) {
 /* The quantile of a[i] / b[i]. */
 static double ratio_quantile(const double *a, const double *b, int n, double q, double *work) {
   for (int i = 0; i < n; i++) work[i] = a[i] / b[i];
-  qsort(work, (size_t)n, sizeof *work, compare);
-  return quantile(work, n, q);
+  bench_sort(work, n);
+  return bench_quantile(work, n, q);
 }
 
 /* -- One case ------------------------------------------------------------------------------------------- */
@@ -157,10 +158,10 @@ static void summarize_ratios(const timing *t, int rounds, double *work, bench_fi
 static void summarize_times(timing *t, int rounds, bench_figure *figures) {
   for (size_t p = 0; p < BENCH_PEERS; p++) {
     if (t->slices[p].passes == 0) continue;
-    qsort(t->samples[p], (size_t)rounds, sizeof(double), compare);
+    bench_sort(t->samples[p], rounds);
     figures[p].present = true;
     figures[p].min_ns = t->samples[p][0];
-    figures[p].median_ns = quantile(t->samples[p], rounds, 0.5);
+    figures[p].median_ns = bench_quantile(t->samples[p], rounds, 0.5);
   }
 }
 
@@ -204,6 +205,20 @@ static double arena_bytes(const bench_run *run, size_t peer) {
   return (double)total / (double)bcase->count;
 }
 
+/* After the timing: what is made lazily or grows once has been made. */
+static void count_allocations(const bench_run *run, size_t peer, bench_direction direction,
+                              bench_figure *figure) {
+  const bench_peer *p = bench_peers[peer];
+  bench_allocations before = bench_allocations_now();
+  if (!(direction == BENCH_ENCODE ? p->encode : p->decode)(run->states[peer], 0, run->bcase->count))
+    bench_die("an operation failed", p->name);
+  bench_allocations after = bench_allocations_now();
+  figure->mallocs = figure->malloc_bytes = -1;
+  if (!bench_allocations_counted) return;
+  figure->mallocs = (double)(after.calls - before.calls) / (double)run->bcase->count;
+  figure->malloc_bytes = (double)(after.bytes - before.bytes) / (double)run->bcase->count;
+}
+
 static double mean_size(const bench_text *texts, size_t count) {
   size_t total = 0;
   for (size_t i = 0; i < count; i++) total += texts[i].size;
@@ -217,6 +232,10 @@ void bench_measure(const bench_run *run, const bench_settings *settings, bench_r
   result->binary_bytes = mean_size(bcase->binary, bcase->count);
   for (int d = 0; d < BENCH_DIRECTIONS; d++) measure_direction(run, settings, (bench_direction)d, result);
   for (size_t p = 0; p < BENCH_PEERS; p++) {
+    for (int d = 0; d < BENCH_DIRECTIONS; d++) {
+      bench_figure *f = &result->figures[d][p];
+      if (f->present) count_allocations(run, p, (bench_direction)d, f);
+    }
     bench_figure *f = &result->figures[BENCH_DECODE][p];
     if (f->present && bench_peers[p]->decode_one) f->arena_bytes = arena_bytes(run, p);
   }

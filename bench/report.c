@@ -164,10 +164,34 @@ static void memory_table(FILE *out, const bench_result *results, size_t count) {
     for (size_t c = 0; c < 4; c++) {
       for (size_t p = 0; p < BENCH_PEERS; p++)
         if (bench_peers[p] == columns[c]) bytes[c] = results[i].figures[BENCH_DECODE][p].arena_bytes;
-      fprintf(out, " %10.0f |", bytes[c]);
+      if (bytes[c] > 0) fprintf(out, " %10.0f |", bytes[c]);
+      else fprintf(out, " %10s |", "-");
     }
-    fprintf(out, " %13.2f |\n", bytes[0] / bytes[3]);
+    if (bytes[3] > 0) fprintf(out, " %13.2f |\n", bytes[0] / bytes[3]);
+    else fprintf(out, " %13s |\n", "-");
   }
+}
+
+/* With an arena block and an output block of the caller's that suffice, nothing should call malloc. */
+static void mallocs_line(FILE *out, const bench_result *results, size_t count) {
+  if (!bench_allocations_counted) {
+    fputs("\nCalls of malloc are not counted in this build.\n", out);
+    return;
+  }
+  fputs("\nCalls of malloc an operation, warm:", out);
+  const char *comma = "";
+  for (size_t i = 0; i < count; i++) {
+    for (int d = 0; d < BENCH_DIRECTIONS; d++) {
+      for (size_t p = 0; p < BENCH_PEERS; p++) {
+        const bench_figure *f = &results[i].figures[d][p];
+        if (!f->present || f->mallocs <= 0) continue;
+        fprintf(out, "%s %s %s %s %.2f (%.0f bytes)", comma, bench_peers[p]->name, results[i].name,
+                direction_names[d], f->mallocs, f->malloc_bytes);
+        comma = ",";
+      }
+    }
+  }
+  fputs(*comma ? "; all others none.\n" : " none, of any peer.\n", out);
 }
 
 static void heading(FILE *out, const bench_result *results, size_t count, const bench_settings *settings) {
@@ -198,6 +222,7 @@ void bench_report_table(FILE *out, const bench_result *results, size_t count,
   }
   alias_line(out, results, count);
   memory_table(out, results, count);
+  mallocs_line(out, results, count);
 }
 
 /* -- JSON ----------------------------------------------------------------------------------------------- */
@@ -258,6 +283,8 @@ static void json_figures(FILE *out, const bench_figure *figures, int direction) 
             comma, bench_peers[p]->name, f->min_ns, f->median_ns, f->ratio, f->q1, f->q3);
     if (f->alias_ratio > 0) fprintf(out, ", \"alias_ratio\": %.4f", f->alias_ratio);
     if (f->arena_bytes > 0) fprintf(out, ", \"arena_bytes\": %.1f", f->arena_bytes);
+    if (f->mallocs >= 0)
+      fprintf(out, ", \"mallocs\": %.3f, \"malloc_bytes\": %.1f", f->mallocs, f->malloc_bytes);
     fputc('}', out);
     comma = ",";
   }

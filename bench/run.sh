@@ -1,12 +1,17 @@
 #!/bin/sh
 # The benchmark from a fresh checkout:   sh bench/run.sh [--quick] [options of bench, see --help]
-# Installs what is missing, fetches upb and the peers, builds build/, checks every peer's output and measures. Leaves
-# bench/out/results.json and bench/out/report.md; the report is shown as well. A peer that cannot be had is named there.
+# Installs what is missing, fetches upb and the peers, builds build/, checks every peer's output and measures. Then counts
+# instructions under valgrind and times planc on streams with hyperfine (both without --quick only). Leaves results.json,
+# report.md and charts of the ratios (SVG) in bench/out/; the report is shown as well. What cannot be had is named there.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/docs/setup.sh"
 
 need_packages gcc libc6-dev meson ninja-build pkg-config python3 libutf8proc-dev protobuf-compiler
+# These add tables to the report; it says what it lacks.
+for tool in valgrind hyperfine; do
+  (need_packages "$tool") || say "going on without $tool"
+done
 fetch_upb
 if ! pkg-config --exists yyjson 2> /dev/null && [ ! -f "$root/bench/packages/VERSIONS" ]; then
   # Without it the benchmark still runs. What is new has to be found, so the build is configured again.
@@ -18,14 +23,33 @@ build_all build || die "the build failed; all of it is in build/build.log"
 
 out=$root/bench/out
 mkdir -p "$out"
-trap 'rm -f "$out/results.json.new" "$out/report.md.new"' EXIT
+trap 'rm -f "$out/results.json.new" "$out/report.md.new" "$out/section.new"' EXIT
 say "measuring, some minutes without --quick"
 "$root/build/bench/bench" --json "$out/results.json.new" "$@" > "$out/report.md.new"
+# section COMMAND...: adds what it prints to the report, or that it is missing.
+section() {
+  if "$@" > "$out/section.new"; then
+    { echo && cat "$out/section.new"; } >> "$out/report.md.new"
+  else
+    printf '\nMISSING: %s has failed\n' "$2" >> "$out/report.md.new"
+  fi
+}
+
 # --help and --list measure nothing.
 if [ -s "$out/results.json.new" ]; then
   mv "$out/results.json.new" "$out/results.json"
+  quick=false
+  for option; do [ "$option" = --quick ] && quick=true; done
+  if [ "$quick" = false ]; then
+    say "counting instructions"
+    section sh "$root/bench/budgets.sh" --report
+    say "timing planc"
+    section sh "$root/bench/stream.sh"
+    section "$root/build/bench/bench" --cold
+  fi
   mv "$out/report.md.new" "$out/report.md"
   cat "$out/report.md"
+  python3 "$root/bench/charts.py"
 else
   cat "$out/report.md.new"
 fi

@@ -4,7 +4,8 @@
 
 - libbjvm-vm.a asks for nothing but a few functions of string.h, the compiler's own helpers, and upb without reflection,
   JSON and binary codec: no heap, no stdio, no locale, no errno, no abort. It has no writable data.
-- The shared libraries export bjvm_* and nothing else, and exactly what the public headers declare.
+- What the libraries show to whoever makes a shared object of them is what the public headers declare: visible names are bjvm_*,
+  the others are hidden.
 """
 import re
 import subprocess
@@ -55,7 +56,13 @@ def check_constant(archive, errors):
 
 
 def exported(library):
-    return {line.split()[-1].split("@")[0] for line in run("nm", "-D", "--defined-only", str(library)).splitlines()}
+    """The global symbols of an archive that are not hidden."""
+    shown = set()
+    for line in run("objdump", "-t", str(library)).splitlines():
+        match = re.match(r"[0-9a-f]+ (.{7}) (\S+)\s+[0-9a-f]+\s+(\.hidden )?(\S+)$", line)
+        if match and match.group(1)[0] in "gu" and match.group(2) != "*UND*" and not match.group(3):
+            shown.add(match.group(4))
+    return shown
 
 
 def declared(rooms):
@@ -84,8 +91,8 @@ def main():
     check_needs(vm_static, errors)
     check_constant(vm_static, errors)
     if build.is_dir():
-        check_exports(build / "vm/libbjvm-vm.so", ["vm"], errors)
-        check_exports(build / "libbjvm.so", ["vm", "planc", "lib"], errors)
+        check_exports(build / "vm/libbjvm-vm.a", ["vm"], errors)
+        check_exports(build / "libbjvm.a", ["vm", "planc", "lib"], errors)
     print("\n".join(errors) if errors else "symbols are as promised")
     return 1 if errors else 0
 

@@ -75,6 +75,7 @@ cd "$root"
 
 if make_build build '-Dtests=true'; then
   run_suites build
+  check 'an installed library serves a program' sh tests/install/run.sh build
   check 'exported and undefined symbols' python3 tests/check_symbols.py build
   check 'no recursion in vm' python3 tests/check_callgraph.py build
 fi

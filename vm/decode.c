@@ -110,6 +110,15 @@ static void add_path(bjvmi_text *path, const bjvmi_decoder *vm) {
   }
 }
 
+/* The message type that has no field of that name. */
+static void add_type(bjvmi_text *t, const bjvmi_decode_frame *f) {
+  if (!f || f->kind != BJVMI_DECODE_MESSAGE) return;
+  size_t size;
+  const char *name = bjvm_plan_name(f->plan, &size);
+  bjvmi_text_string(t, " in ");
+  bjvmi_text_bytes(t, name, size);
+}
+
 /* Statuses whose sentence says what was found instead. */
 static bool tells_token(bjvm_status s) {
   return (s >= BJVM_TRUNCATED && s <= BJVM_TRAILING) ||
@@ -118,6 +127,7 @@ static bool tells_token(bjvm_status s) {
 
 static void add_sentence(bjvmi_text *t, const bjvmi_decoder *vm, size_t offset) {
   bjvmi_text_string(t, bjvm_status_text(vm->status));
+  if (vm->status == BJVM_UNKNOWN_FIELD) add_type(t, vm->frame);
   if (!tells_token(vm->status)) return;
   if (vm->expected) {
     bjvmi_text_string(t, ": expected ");

@@ -141,7 +141,7 @@ const char *bjvmi_decode_bytes(bjvmi_decoder *vm, const char *p, void *dst) {
   uint8_t *copy = (uint8_t *)bjvmi_decode_alloc(vm, room);
   if (!copy) return bjvmi_decode_fail(vm, vm->status, p, NULL);
   uint8_t *end = vm->kernels->base64_decode(copy, text, n, &bad);
-  if (!end) return bjvmi_decode_fail(vm, BJVM_BAD_BASE64, p, NULL);
+  if (!end) return bjvmi_decode_fail(vm, BJVM_BAD_BASE64, p, "standard or URL-safe base64, padded or not");
   upb_Arena_ShrinkLast(vm->arena, copy, room, (size_t)(end - copy));
   vm->memory_left += room - (size_t)(end - copy);
   bjvmi_upb_set_string(dst, (const char *)copy, (size_t)(end - copy));

@@ -32,7 +32,9 @@ const char *bjvmi_decode_time(bjvmi_decoder *vm, const char *p, const bjvm_plan 
   if (!q) return NULL;
   if (timestamp ? bjvmi_timestamp_read(text, size, &seconds, &nanos) != NULL
                 : bjvmi_duration_read(text, size, &seconds, &nanos) != NULL) {
-    return bjvmi_decode_fail(vm, timestamp ? BJVM_BAD_TIMESTAMP : BJVM_BAD_DURATION, p, NULL);
+    return timestamp ? bjvmi_decode_fail(vm, BJVM_BAD_TIMESTAMP, p,
+                                         "YYYY-MM-DDThh:mm:ss[.fraction]Z, or an offset for the Z")
+                     : bjvmi_decode_fail(vm, BJVM_BAD_DURATION, p, "seconds with an s, such as \"1.5s\"");
   }
   store(msg, &sub->words[0], (uint64_t)seconds);
   store(msg, &sub->words[1], (uint64_t)(uint32_t)nanos);
@@ -92,7 +94,9 @@ const char *bjvmi_decode_field_mask(bjvmi_decoder *vm, const char *p, const bjvm
     bool more = comma != NULL;
     if (!add_path(vm, paths, text, n) || (more && n + 1 == size)) {
       if (vm->status == BJVM_OK) vm->status = BJVM_BAD_FIELD_MASK;
-      return bjvmi_decode_fail(vm, vm->status, p, NULL);
+      bool paths_wrong = vm->status == BJVM_BAD_FIELD_MASK;
+      return bjvmi_decode_fail(vm, vm->status, p,
+                               paths_wrong ? "lowerCamelCase paths joined by commas" : NULL);
     }
     text += n + more;
     size -= n + more;
