@@ -1,8 +1,8 @@
 /* The benchmark program: options, then case by case make, check, measure; at the end the report.
  *
  * corpus.c makes the messages, peer_*.c are what is compared, check.c looks at every output before measure.c
- * times it. One process, pinned to one cpu. threads.c and cold.c measure other things than the tables. Exit status: 0 done, 1 a check failed or something is missing, 2
- * bad usage.
+ * times it. One process, pinned to one cpu. threads.c and cold.c measure what has no place in the tables. Exit
+ * status: 0 done, 1 a check failed or something is missing, 2 bad usage.
  */
 #define _GNU_SOURCE
 #include <sched.h>

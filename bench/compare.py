@@ -67,8 +67,8 @@ def run_rounds(options):
         order = SIDES if number % 2 == 0 else SIDES[::-1]
         for side in order:
             runs[side].append(run_once(getattr(options, side), options))
-        print(f"\rround {number + 1} of {options.rounds}", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
+        if sys.stderr.isatty():
+            print(f"\rround {number + 1} of {options.rounds} ", end="", file=sys.stderr, flush=True)
     return runs
 
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Two revisions side by side:   sh bench/compare.sh BASE HEAD [options of compare.py: --rounds N, --cases A,B, --cpu N]
 # Builds both with the same compiler ($CC, or cc) and the benchmark sources of HEAD, in a temporary folder, runs them in
-# turn and says for each case and direction: improvement, regression or inconclusive; and how arena bytes and calls of malloc
-# have changed. BASE and HEAD are what git calls revisions, or `.`: the working tree as it is, new files included.
+# turn and says for each case and direction: improvement, regression or inconclusive; and how arena bytes and calls of
+# malloc have changed. BASE and HEAD are what git calls revisions, or `.`: the working tree as it is, new files included.
 # Writes bench/out/compare.md and compare.json. Exit status: 0 no regression, 1 something failed or is missing, 2 bad
 # usage, 3 a regression.
 set -eu
@@ -10,7 +10,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/docs/setup.sh"
 
 usage() {
-  sed -n '2,7s/^# //p' "$0"
+  sed -n '2,8s/^# //p' "$0"
   exit "$1"
 }
 

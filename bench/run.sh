@@ -31,7 +31,7 @@ section() {
   if "$@" > "$out/section.new"; then
     { echo && cat "$out/section.new"; } >> "$out/report.md.new"
   else
-    printf '\nMISSING: %s has failed\n' "$2" >> "$out/report.md.new"
+    printf '\nMISSING: %s has failed\n' "$*" >> "$out/report.md.new"
   fi
 }
 
@@ -45,7 +45,14 @@ if [ -s "$out/results.json.new" ]; then
     section sh "$root/bench/budgets.sh" --report
     say "timing planc"
     section sh "$root/bench/stream.sh"
+    printf '\n## Cold costs\n' >> "$out/report.md.new"
     section "$root/build/bench/bench" --cold
+    # The schema of the conformance tests is there once those have run.
+    conformance=$root/build-conformance/conformance.binpb
+    [ ! -f "$conformance" ] || section "$root/build/bench/bench" --cold --schema "$conformance" \
+      --type protobuf_test_messages.proto3.TestAllTypesProto3
+    printf '\n## Threads\n' >> "$out/report.md.new"
+    for direction in encode decode; do section "$root/build/bench/bench" --threads 2 complex "$direction"; done
   fi
   mv "$out/report.md.new" "$out/report.md"
   cat "$out/report.md"

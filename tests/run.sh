@@ -1,7 +1,8 @@
 #!/bin/sh
 # Everything that can be tested on one machine:   sh tests/run.sh
-#   build/           release: all suites, then the structure checks, then the fuzz seeds under valgrind
+#   build/           release: all suites, then the instruction budgets, the structure checks and the fuzz seeds under valgrind
 #   build-asan/      address + undefined sanitizers: all suites but slow
+#   build-tsan/      thread sanitizer: suite threads
 #   build-clang/     clang, warnings are errors: all suites but slow
 #   build-portable/  switch dispatch, portable kernels: all suites but slow
 #   build-small/     -Dsize=small: all suites but slow
@@ -19,7 +20,7 @@ jobs=$(nproc 2> /dev/null || echo 2)
 
 elapsed() { echo "$(($(date +%s) - started)) s"; }
 
-# check NAME COMMAND...: one thing that passes or fails as a whole.
+# check NAME COMMAND...: one thing that passes or fails as a whole. Lines of its output that start with `note: ` are shown.
 check() {
   check_name=$1
   shift
@@ -27,6 +28,7 @@ check() {
   if "$@" > "$check_log" 2>&1; then
     passed=$((passed + 1))
     echo "   $check_name: ok  [$(elapsed)]"
+    sed -n 's/^note: /      | /p' "$check_log"
   else
     failed=$((failed + 1))
     echo "   FAILED $check_name"
@@ -78,6 +80,7 @@ if make_build build '-Dtests=true'; then
   check 'an installed library serves a program' sh tests/install/run.sh build
   check 'exported and undefined symbols' python3 tests/check_symbols.py build
   check 'no recursion in vm' python3 tests/check_callgraph.py build
+  check 'instruction budgets' sh bench/budgets.sh --check
 fi
 
 say "structure"
@@ -90,6 +93,10 @@ check 'formatting' sh tests/check_format.sh
 # clang, because gcc's undefined sanitizer, joined with the address one, ignores log_path, and Criterion eats its report.
 if make_build build-asan '--buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false' clang; then
   run_suites build-asan --no-suite slow --timeout-multiplier 3
+fi
+# Criterion does not run under TSan: the threads program alone.
+if make_build build-tsan '-Db_sanitize=thread -Db_lundef=false -Dbench=false' gcc; then
+  run_suites build-tsan --suite threads
 fi
 if make_build build-clang '--werror' clang; then
   run_suites build-clang --no-suite slow

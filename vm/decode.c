@@ -128,14 +128,12 @@ static bool tells_token(bjvm_status s) {
 static void add_sentence(bjvmi_text *t, const bjvmi_decoder *vm, size_t offset) {
   bjvmi_text_string(t, bjvm_status_text(vm->status));
   if (vm->status == BJVM_UNKNOWN_FIELD) add_type(t, vm->frame);
-  if (!tells_token(vm->status)) return;
   if (vm->expected) {
     bjvmi_text_string(t, ": expected ");
     bjvmi_text_string(t, vm->expected);
-    bjvmi_text_string(t, ", found ");
-  } else {
-    bjvmi_text_string(t, ": ");
   }
+  if (!tells_token(vm->status)) return;
+  bjvmi_text_string(t, vm->expected ? ", found " : ": ");
   bjvmi_error_add_token(t, vm->json, vm->size, offset);
 }
 
@@ -209,6 +207,7 @@ static void set_up(bjvmi_decoder *vm, const bjvm_plan *plan, const char *json, s
   vm->undo = NULL;
   vm->notes = NULL;
   vm->tail_at = 0;
+  vm->guessed = 0;
   vm->json = json;
   vm->size = size;
   vm->arena = arena;

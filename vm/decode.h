@@ -97,6 +97,7 @@ typedef struct bjvmi_decoder {
   size_t elements_left;
   size_t memory_left;
   uint32_t flags;
+  size_t guessed; /* the text before this offset has been looked at for the sizes of maps */
   bjvm_status status;
   const char *fault;    /* the offending byte, when status is set; then */
   size_t fault_at;      /* its offset in the text */
@@ -173,6 +174,14 @@ static inline void *bjvmi_decode_alloc(bjvmi_decoder *vm, size_t size) {
   if (!bjvmi_decode_charge(vm, size)) return NULL;
   void *p = upb_Arena_Malloc(vm->arena, size);
   if (__builtin_expect(!p, 0)) vm->status = BJVM_OUT_OF_MEMORY;
+  return p;
+}
+
+/* Memory that need not outlive the call: scratch, or else the message's, counted. NULL with status set. */
+static inline char *bjvmi_decode_temporary(bjvmi_decoder *vm, size_t size) {
+  if (!vm->scratch) return (char *)bjvmi_decode_alloc(vm, size);
+  char *p = (char *)upb_Arena_Malloc(vm->scratch, size);
+  if (!p) vm->status = BJVM_OUT_OF_MEMORY;
   return p;
 }
 

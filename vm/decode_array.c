@@ -71,7 +71,7 @@ static bjvmi_read read_element(bjvmi_decoder *vm, const char **p, const bjvm_pla
   }
   bjvmi_read r = bjvmi_decode_scalar(vm, p, plan, w, dst);
   if (r == BJVMI_READ_NULL) {
-    bjvmi_decode_fail(vm, BJVM_NULL_ELEMENT, start, NULL);
+    bjvmi_decode_fail(vm, BJVM_NULL_ELEMENT, start, "a value");
     return BJVMI_READ_FAIL;
   }
   return r;

@@ -68,6 +68,7 @@ const char *bjvmi_decode_skip(bjvmi_decoder *vm, bjvmi_decode_frame *f, const ch
     /* A value is behind us: close what ends here, go on with what does not. */
     for (;;) {
       if (f == base) return p;
+      if (!bjvmi_decode_count(vm)) return bjvmi_decode_fail(vm, vm->status, p, NULL);
       object = f->kind == BJVMI_DECODE_SKIP_OBJECT;
       p = bjvmi_decode_token(vm, p);
       if (*p != (object ? '}' : ']')) break;

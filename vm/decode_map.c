@@ -41,15 +41,19 @@ static upb_Map *new_map(bjvmi_decoder *vm, const bjvm_plan *entry) {
 }
 
 /* About how many entries the map at p has: commas up to the first closing brace. Strings and values may hold
- * both, so it is no more than a guess; an entry has at least 6 bytes, which bounds what a false one can
- * cost. */
-static size_t guess_entries(const bjvmi_decoder *vm, const char *p) {
-  enum { FEW = 3, LOOK = 65536 };
+ * both, so it is no more than a guess. What a false one can cost is bounded: an entry has at least 6 bytes, no
+ * byte of the text is counted twice, and a call that limits memory gets no guesses. */
+static size_t guess_entries(bjvmi_decoder *vm, const char *p) {
+  enum { FEW = 3, LOOK = 65536, ENTRY_MIN = 6 };
+  size_t at = bjvmi_decode_offset(vm, p);
+  if (vm->memory_left < SIZE_MAX / 2 || at < vm->guessed) return 0;
   const char *end = vm->end - p > LOOK ? p + LOOK : vm->end;
   const char *brace = (const char *)memchr(p, '}', (size_t)(end - p));
   if (brace) end = brace;
-  size_t commas = bjvmi_short_count(p, (size_t)(end - p), ',');
-  size_t most = (size_t)(end - p) / 6;
+  size_t size = (size_t)(end - p);
+  vm->guessed = at + size;
+  size_t commas = bjvmi_short_count(p, size, ',');
+  size_t most = size / ENTRY_MIN < vm->elements_left ? size / ENTRY_MIN : vm->elements_left;
   size_t count = commas < most ? commas : most;
   return count < FEW ? 0 : count + 1;
 }
@@ -119,11 +123,8 @@ static bool string_key(bjvmi_decoder *vm, const char *text, size_t size, bool es
   if (escaped) {
     /* `text` is in a buffer that ends with the caller: upb copies the key, but the report of an error may
      * want it too. */
-    char *copy = (char *)upb_Arena_Malloc(vm->scratch ? vm->scratch : vm->arena, size);
-    if (!copy) {
-      vm->status = BJVM_OUT_OF_MEMORY;
-      return false;
-    }
+    char *copy = bjvmi_decode_temporary(vm, size);
+    if (!copy) return false;
     memcpy(copy, text, size);
     text = copy;
   }
@@ -201,7 +202,7 @@ static const char *read_entry(bjvmi_decoder *vm, bjvmi_decode_frame *f, const ch
     case BJVMI_READ_VALUE:
       if (bjvmi_decode_map_insert(vm, f, &v)) return p;
       return vm->fault ? NULL : bjvmi_decode_fail(vm, vm->status, start, NULL);
-    case BJVMI_READ_NULL: return bjvmi_decode_fail(vm, BJVM_NULL_ELEMENT, start, NULL);
+    case BJVMI_READ_NULL: return bjvmi_decode_fail(vm, BJVM_NULL_ELEMENT, start, "a value");
     case BJVMI_READ_DROP: return p;
     default: return NULL;
   }

@@ -11,7 +11,7 @@ const char *bjvmi_decode_close_quote(bjvmi_decoder *vm, const char *p, unsigned 
   const char *q = vm->kernels->scan(p + 1, vm->end, flags);
   if (q < vm->end && *q == '"') return q;
   if (q >= vm->end) return bjvmi_decode_fail(vm, BJVM_TRUNCATED, q, "a closing quote");
-  return bjvmi_decode_fail(vm, BJVM_CONTROL_CHAR, q, NULL);
+  return bjvmi_decode_fail(vm, BJVM_CONTROL_CHAR, q, "an escape for it, or a closing quote");
 }
 
 /* Checks each escape of [p, q) by unescaping it alone (a surrogate pair counts as one). */
@@ -26,7 +26,8 @@ static bool check_escapes(bjvmi_decoder *vm, const char *p, const char *q) {
     }
     if ((size_t)(q - p) < n) n = (size_t)(q - p);
     if (!bjvmi_string_unescape(sink, p, p + n, &bad)) {
-      bjvmi_decode_fail(vm, BJVM_BAD_ESCAPE, bad, NULL);
+      bjvmi_decode_fail(vm, BJVM_BAD_ESCAPE, bad,
+                        "\\\" \\\\ \\/ \\b \\f \\n \\r \\t or \\uXXXX, surrogates in pairs");
       return false;
     }
     p += n;
@@ -37,20 +38,13 @@ static bool check_escapes(bjvmi_decoder *vm, const char *p, const char *q) {
 static bool check_utf8(bjvmi_decoder *vm, const char *p, const char *q) {
   const char *bad = vm->kernels->utf8(p, (size_t)(q - p));
   if (!bad) return true;
-  bjvmi_decode_fail(vm, BJVM_BAD_UTF8, bad, NULL);
+  bjvmi_decode_fail(vm, BJVM_BAD_UTF8, bad, "a character in UTF-8");
   return false;
 }
 
 bool bjvmi_decode_check_string(bjvmi_decoder *vm, const char *p, const char *q, unsigned flags) {
   if ((flags & BJVMI_STRING_NONASCII) && !check_utf8(vm, p, q)) return false;
   return !(flags & BJVMI_STRING_ESCAPES) || check_escapes(vm, p, q);
-}
-
-/* Memory that need not outlive the call. */
-static char *temporary(bjvmi_decoder *vm, size_t size) {
-  char *m = (char *)upb_Arena_Malloc(vm->scratch ? vm->scratch : vm->arena, size);
-  if (!m) vm->status = BJVM_OUT_OF_MEMORY;
-  return m;
 }
 
 const char *bjvmi_decode_short(bjvmi_decoder *vm, const char *p, char *buffer, size_t capacity,
@@ -69,11 +63,13 @@ const char *bjvmi_decode_short(bjvmi_decoder *vm, const char *p, char *buffer, s
   *text = p + 1;
   *size = n;
   if (!(flags & BJVMI_STRING_ESCAPES)) return q + 1;
-  if (n > capacity) buffer = temporary(vm, n);
+  if (n > capacity) buffer = bjvmi_decode_temporary(vm, n);
   if (!buffer) return bjvmi_decode_fail(vm, vm->status, p, NULL);
   const char *bad;
   const char *end = bjvmi_string_unescape(buffer, p + 1, q, &bad);
-  if (!end) return bjvmi_decode_fail(vm, BJVM_BAD_ESCAPE, bad, NULL);
+  if (!end)
+    return bjvmi_decode_fail(vm, BJVM_BAD_ESCAPE, bad,
+                             "\\\" \\\\ \\/ \\b \\f \\n \\r \\t or \\uXXXX, surrogates in pairs");
   *text = buffer;
   *size = (size_t)(end - buffer);
   return q + 1;
@@ -87,7 +83,9 @@ static const char *read_escaped(bjvmi_decoder *vm, const char *p, const char *q,
   char *copy = (char *)bjvmi_decode_alloc(vm, n);
   if (!copy) return bjvmi_decode_fail(vm, vm->status, p, NULL);
   char *end = bjvmi_string_unescape(copy, p + 1, q, &bad);
-  if (!end) return bjvmi_decode_fail(vm, BJVM_BAD_ESCAPE, bad, NULL);
+  if (!end)
+    return bjvmi_decode_fail(vm, BJVM_BAD_ESCAPE, bad,
+                             "\\\" \\\\ \\/ \\b \\f \\n \\r \\t or \\uXXXX, surrogates in pairs");
   upb_Arena_ShrinkLast(vm->arena, copy, n, (size_t)(end - copy));
   vm->memory_left += n - (size_t)(end - copy);
   bjvmi_upb_set_string(dst, copy, (size_t)(end - copy));

@@ -636,7 +636,7 @@ element:
   sub = f->plan;
   if (__builtin_expect(*p == 'n', 0) && sub->kind != BJVMI_KIND_VALUE && bjvmi_decode_is_null(p)) {
     f->place = BJVMI_PLACE_NEXT;
-    bjvmi_decode_fail(vm, BJVM_NULL_ELEMENT, p, NULL);
+    bjvmi_decode_fail(vm, BJVM_NULL_ELEMENT, p, "a value");
     goto failed;
   }
   child = bjvmi_decode_append(vm, f, sub->table);
@@ -680,7 +680,7 @@ entry : {
   sub = bjvmi_decode_sub(vm, f->plan, &f->plan->words[1]);
   if (__builtin_expect(!sub, 0)) goto failed_here;
   if (__builtin_expect(*p == 'n', 0) && sub->kind != BJVMI_KIND_VALUE && bjvmi_decode_is_null(p)) {
-    bjvmi_decode_fail(vm, BJVM_NULL_ELEMENT, p, NULL);
+    bjvmi_decode_fail(vm, BJVM_NULL_ELEMENT, p, "a value");
     goto failed;
   }
   memset(&v, 0, sizeof v);

@@ -57,7 +57,7 @@ prepare() {
 # them.
 run_mode() {
   mode=$1
-  testee=$2/tests/testee
+  testee=$2/tests/conformance/testee
   shift 2
   [ -x "$testee" ] || fail "$mode: no $testee"
   printf '#!/bin/sh\nexec "%s" "%s" %s\n' "$testee" "$set" "$*" > "$work/testee-$mode"
@@ -91,8 +91,8 @@ for mode in ${*:-cached loaded switch portable guard}; do
   case $mode in
   cached) run_mode cached "$build" ;;
   loaded)
-    [ -x "$build/tests/testee" ] || fail "loaded: no $build/tests/testee"
-    "$build/tests/testee" "$set" --compile "$work/conformance.bjp"
+    [ -x "$build/tests/conformance/testee" ] || fail "loaded: no $build/tests/conformance/testee"
+    "$build/tests/conformance/testee" "$set" --compile "$work/conformance.bjp"
     run_mode loaded "$build" --plan "$work/conformance.bjp"
     ;;
   guard) run_mode guard "$build" --guard ;;

@@ -5,6 +5,7 @@
 #include "guard.h"
 #include "upb/message/compare.h"
 #include "upb/wire/encode.h"
+#include <time.h>
 
 /* -- Where the text lies -------------------------------------------------------------------------------- */
 
@@ -1056,5 +1057,70 @@ Test(decode, integers_of_every_length) {
       cr_expect_str_eq(fixture_json(&f, "cases.v3.Rep", fixture_read_ok(&f, "cases.v3.Rep", json)), expected);
     }
   }
+  fixture_close(&f);
+}
+
+/* Maps are sized by the commas before the first closing brace, which a text may lie about: maps inside one another around one
+ * long string must not each take room for its commas. */
+Test(decode, guesses_of_map_sizes_are_bounded) {
+  enum { LEVELS = 48, COMMAS = 64000 };
+  fixture f = fixture_open();
+  char *json = (char *)malloc(COMMAS + LEVELS * 32);
+  char *p = json;
+  for (int i = 0; i < LEVELS; i++) p += sprintf(p, "{\"vDeep\":{\"1\":");
+  p += sprintf(p, "{\"vStr\":{\"k\":\"");
+  memset(p, ',', COMMAS);
+  p += COMMAS;
+  p += sprintf(p, "\"}}");
+  for (int i = 0; i < LEVELS; i++) p += sprintf(p, "}}");
+  const bjvm_plan *plan = fixture_plan(&f, "cases.v3.Maps");
+  for (int limited = 0; limited < 2; limited++) {
+    upb_Arena *arena = upb_Arena_New();
+    bjvm_decode_options o = {.size = sizeof o, .max_memory = limited ? 200000 : 0};
+    upb_Message *msg = upb_Message_New(bjvm_plan_table(plan), arena);
+    cr_expect_eq(bjvm_decode(plan, json, (size_t)(p - json), msg, arena, &o, NULL), BJVM_OK);
+    cr_expect_lt(upb_Arena_SpaceAllocated(arena, NULL), limited ? 400000 : 1500000, "%zu",
+                 (size_t)upb_Arena_SpaceAllocated(arena, NULL));
+    upb_Arena_Free(arena);
+  }
+  free(json);
+  fixture_close(&f);
+}
+
+Test(decode, skipped_values_count_against_the_element_limit) {
+  fixture f = fixture_open();
+  const char *texts[] = {"{\"nope\":[1,2,3,4,5,6]}", "{\"nope\":{\"a\":1,\"b\":[2,3],\"c\":4}}"};
+  for (int i = 0; i < 2; i++) {
+    bjvm_decode_options o = fixture_decode_options(&f, BJVM_DECODE_IGNORE_UNKNOWN);
+    o.max_elements = 4;
+    cr_expect_eq(decode_with(&f, "cases.v3.T", texts[i], o, NULL), BJVM_ELEMENT_LIMIT, "%s", texts[i]);
+    o.max_elements = 6;
+    cr_expect_eq(decode_with(&f, "cases.v3.T", texts[i], o, NULL), BJVM_OK, "%s", texts[i]);
+  }
+  fixture_close(&f);
+}
+
+/* A million digits are judged in linear time: refused within 10 ms even when the machine is busy (typically 2). */
+Test(decode, a_million_digits_are_refused_at_once) {
+  enum { DIGITS = 1000000 };
+  fixture f = fixture_open();
+  char *json = (char *)malloc(DIGITS + 32);
+  size_t n = (size_t)sprintf(json, "{\"i64\":");
+  memset(json + n, '7', DIGITS);
+  json[n + DIGITS] = '}';
+  double best = 1e9;
+  for (int i = 0; i < 20; i++) {
+    bjvm_decode_options o = fixture_decode_options(&f, 0);
+    upb_Message *msg = fixture_new(&f, "cases.v3.T");
+    clock_t start = clock();
+    bjvm_status s = bjvm_decode(fixture_plan(&f, "cases.v3.T"), json, n + DIGITS + 1, msg, f.arena, &o, NULL);
+    double ms = (double)(clock() - start) * 1000 / CLOCKS_PER_SEC;
+    cr_assert_eq(s, BJVM_OUT_OF_RANGE);
+    if (ms < best) best = ms;
+  }
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__has_feature)
+  cr_expect_lt(best, 10.0, "%.1f ms", best);
+#endif
+  free(json);
   fixture_close(&f);
 }
