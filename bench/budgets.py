@@ -53,9 +53,13 @@ def count(program, operations, peer="bjvm", direction="both"):
     """(key, {case: {direction: {own, total, bytes}}}), means of an operation."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "counts"
+        # Function names are enough, and not every valgrind reads every compiler's debug information.
+        plain = Path(folder) / "bench"
+        subprocess.run(["objcopy", "--strip-debug", program, str(plain)], check=True)
         done = subprocess.run(
-            ["valgrind", "--quiet", "--tool=callgrind", "--toggle-collect=bench_operations", "--dump-after=bench_operations",
-             f"--callgrind-out-file={out}", program, "--peer", peer, "--callgrind", "all", direction, str(operations)],
+            ["valgrind", "--quiet", "--tool=callgrind", "--toggle-collect=bench_operations",
+             "--dump-after=bench_operations", f"--callgrind-out-file={out}", str(plain), "--peer", peer, "--callgrind",
+             "all", direction, str(operations)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         if done.returncode != 0:
             fail(f"the benchmark failed under valgrind:\n{done.stderr}")
@@ -66,7 +70,7 @@ def count(program, operations, peer="bjvm", direction="both"):
             file = out.with_name(f"counts.{number}")
             if not file.is_file():
                 fail(f"valgrind has written no counts for {case} {way}")
-            own, total = read_counts(file, Path(program).name)
+            own, total = read_counts(file, plain.name)
             cases.setdefault(case, {})[way] = {
                 "own": own / int(operations_done), "total": total / int(operations_done),
                 "bytes": int(size) / int(operations_done)}

@@ -63,7 +63,17 @@ static bool is_invisible(utf8proc_int32_t c) {
          (category == UTF8PROC_CATEGORY_ZS && c != ' ');
 }
 
+/* A quote, a backslash or a control character: upb's own JSON codec, for one, prints names as they are. */
+static void check_escapes(lint *l, const upb_FieldDef *f, const char *name) {
+  const char *p = name;
+  while (*p && *p != '"' && *p != '\\' && (unsigned char)*p >= ' ') p++;
+  if (!*p) return;
+  find(l, f, upb_FieldDef_Name(f), "has a JSON form that needs escapes, and some codecs print names without",
+       "");
+}
+
 static void check_name(lint *l, const upb_FieldDef *f, const char *name) {
+  check_escapes(l, f, name);
   const utf8proc_uint8_t *p = (const utf8proc_uint8_t *)name;
   utf8proc_int32_t c = 0;
   for (utf8proc_ssize_t n; *p; p += n) {

@@ -484,6 +484,8 @@ def lint():
         check(f"lint {name}", good and len(result.out.splitlines()) == (1 if found else 0), result)
     swap = planc("lint", "--descriptor-set", SET)
     check("lint of the cases", swap.code == 1 and b"cases.v2.Swap.swap_a" in swap.out, swap)
+    for field in (b"quoted", b"slashed", b"tabbed", b"fake_escape"):
+        check(f"lint {field.decode()}", b"cases.v3.Names." + field + b": name '" + field + b"' has a JSON form that needs escapes" in swap.out, swap)
     expect("lint without set", planc("lint"), 2)
 
 

@@ -263,6 +263,27 @@ static void check_map(const fixture *f, const bjvm_plan *plan, const bjvmi_word 
     seen++;
   }
   cr_assert_eq(seen, count);
+  /* bjvm's own walk finds the same entries in the same order, also in a table sized beforehand */
+  bjvmi_map_walk walk = {0, 0};
+  upb_MessageValue walked_key, walked;
+  memset(&walked_key, 0, sizeof walked_key);
+  memset(&walked, 0, sizeof walked);
+  iter = kUpb_Map_Begin;
+  while (upb_Map_Next(map, &key, &value, &iter)) {
+    cr_assert(bjvmi_upb_map_next(map, &walk, &walked_key, &walked));
+    check_equal(key_field, read_raw(kind_of(&sub->words[0]), &walked_key),
+                read_raw(kind_of(&sub->words[0]), &key), "map key walked");
+    check_equal(value_field, read_raw(kind_of(&sub->words[1]), &walked),
+                read_raw(kind_of(&sub->words[1]), &value), "map value walked");
+  }
+  cr_assert_not(bjvmi_upb_map_next(map, &walk, &walked_key, &walked));
+  upb_Map *sized = upb_Map_New(f->arena, upb_FieldDef_CType(key_field), upb_FieldDef_CType(value_field));
+  cr_assert(bjvmi_upb_map_reserve(sized, 100, f->arena));
+  iter = kUpb_Map_Begin;
+  while (upb_Map_Next(map, &key, &value, &iter)) cr_assert(upb_Map_Set(sized, key, value, f->arena));
+  cr_assert_eq(upb_Map_Size(sized), count);
+  iter = kUpb_Map_Begin;
+  while (upb_Map_Next(map, &key, &value, &iter)) cr_assert(upb_Map_Get(sized, key, &got));
   /* a map hung in raw is found by the accessors */
   upb_Map *own = upb_Map_New(f->arena, upb_FieldDef_CType(key_field), upb_FieldDef_CType(value_field));
   bjvmi_upb_set_pointer(bjvmi_upb_mut(msg, w->offset), own);
