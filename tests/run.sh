@@ -5,6 +5,7 @@
 #   build-tsan/      thread sanitizer: suite threads
 #   build-clang/     clang, warnings are errors: all suites but slow
 #   build-portable/  switch dispatch, portable kernels: all suites but slow
+#   build-switch/    switch dispatch, wide kernels: forms and conformance
 #   build-small/     -Dsize=small: all suites but slow
 #   build-firmware/  the firmware sample on five architectures (tests/firmware/run.sh)
 #   conformance      the official runner against build/ and build-portable/
@@ -108,6 +109,16 @@ if make_build build-portable '-Ddispatch=switch -Dkernels=portable'; then
   check 'fuzz seeds under valgrind' meson test -C build-portable --no-rebuild --suite fuzz-seeds \
     --timeout-multiplier 10 --logbase valgrind --wrapper 'valgrind --quiet --error-exitcode=9'
 fi
+# The other half of the forms: switch dispatch with the wide kernels.
+if (
+  set_up_build build-switch '-Ddispatch=switch -Dbench=false' '' &&
+    ninja -C build-switch tests/forms tests/conformance/testee > build-switch/build.log 2>&1
+); then
+  say "build-switch done  [$(elapsed)]"
+else
+  echo "   FAILED build-switch does not build"
+  failed=$((failed + 1))
+fi
 if make_build build-small '-Dsize=small'; then
   run_suites build-small --no-suite slow
 fi
@@ -115,7 +126,7 @@ fi
 # Every form gives the same bytes: 10,000 random messages of each schema and a document, printed and read.
 check 'all forms give the same bytes' sh -c '
   set -e
-  for dir in build build-clang build-portable build-small; do
+  for dir in build build-clang build-portable build-switch build-small; do
     "$dir/tests/forms" tests/cases/cases.binpb bench/corpus.binpb 10000 > "$dir/forms.txt"
     tail -n 1 "$dir/forms.txt"
     sed "\$d" "$dir/forms.txt" | diff - build/forms.txt | grep -v "form: " | grep "^[<>]" && exit 1
@@ -137,11 +148,10 @@ else
 fi
 say "firmware done  [$(elapsed)]"
 
-# The official runner and buf come from npm. The plan source, the dispatch and the kernels in turn: build-portable has switch
-# dispatch and portable kernels.
+# The official runner and buf come from npm. The plan source, the dispatch and the kernels in turn.
 say "conformance"
 conformance_log=build/conformance.log
-BUILD=$root/build BUILD_SWITCH=$root/build-portable BUILD_PORTABLE=$root/build-portable \
+BUILD=$root/build BUILD_SWITCH=$root/build-switch BUILD_PORTABLE=$root/build-portable \
   sh tests/conformance/run.sh cached loaded guard switch portable > "$conformance_log" 2>&1 || failed=$((failed + 1))
 grep -E '^[a-z]+: CONFORMANCE|^run.sh:' "$conformance_log" | sed 's/^/   /' || tail -n 20 "$conformance_log"
 successes=$(sed -n 's/^[a-z]*: CONFORMANCE SUITE PASSED: \([0-9]*\) successes.*/\1/p' "$conformance_log")

@@ -20,6 +20,8 @@ static const char *const type_names[] = {
     "cases.v3.T",     "cases.v3.Rep",    "cases.v3.Opt",      "cases.v3.One",   "cases.v3.Maps",
     "cases.v3.Wkt",   "cases.v3.WktRep", "cases.v3.Rec",      "cases.v3.Names", "cases.v3.Small",
     "cases.v3.Order", "cases.v3.Lots",   "cases.v3.HasDense", "cases.v2.P2",    "cases.ed.Ed",
+    "cases.v3.Look",  "cases.v3.Words",  "cases.v3.Dep",      "cases.v2.Need",  "cases.v2.Holder",
+    "cases.ed.Must",
 };
 
 static const uint32_t flag_sets[] = {
