@@ -95,9 +95,12 @@ static bjvm_status decode(void *context, const char *data, size_t size, upb_Mess
   bjvm_cache *cache = (bjvm_cache *)context;
   uint32_t options = __atomic_load_n(&cache->decode_options, __ATOMIC_RELAXED);
   const upb_ExtensionRegistry *known = upb_DefPool_ExtensionRegistry(cache->pool);
+  /* The bytes outlive what is made of them: an Any in an Any is not copied once a level. */
+  options |= kUpb_DecodeOption_AliasString;
   switch (upb_Decode(data, size, msg, table, known, (int)options, arena)) {
     case kUpb_DecodeStatus_Ok: return BJVM_OK;
     case kUpb_DecodeStatus_OutOfMemory: return BJVM_OUT_OF_MEMORY;
+    case kUpb_DecodeStatus_MaxDepthExceeded: return BJVM_DEPTH;
     default: return BJVM_ANY_CONTENT;
   }
 }
@@ -106,6 +109,7 @@ static bjvm_status encode_status(upb_EncodeStatus status) {
   switch (status) {
     case kUpb_EncodeStatus_Ok: return BJVM_OK;
     case kUpb_EncodeStatus_OutOfMemory: return BJVM_OUT_OF_MEMORY;
+    case kUpb_EncodeStatus_MaxDepthExceeded: return BJVM_DEPTH;
     default: return BJVM_ANY_CONTENT;
   }
 }
@@ -127,12 +131,12 @@ static bjvm_status encode_into_fixed(const upb_Message *msg, const upb_MiniTable
 }
 
 /* Deterministic, so that equal texts give equal bytes: a map inside an Any would otherwise stand in hash
- * order. The depth is upb's greatest: the message was read from a text whose depth max_depth has already
- * bounded. */
+ * order. upb recurses on the C stack: the depth is the one that reading uses (bjvm_cache_set_max_depth). */
 static bjvm_status encode(void *context, const upb_Message *msg, const upb_MiniTable *table, upb_Arena *arena,
                           char **data, size_t *size) {
-  (void)context;
-  uint32_t options = upb_EncodeOptions_MaxDepth(UINT16_MAX) | kUpb_EncodeOption_Deterministic;
+  bjvm_cache *cache = (bjvm_cache *)context;
+  uint16_t depth = (uint16_t)(__atomic_load_n(&cache->decode_options, __ATOMIC_RELAXED) >> 16);
+  uint32_t options = upb_EncodeOptions_MaxDepth(depth) | kUpb_EncodeOption_Deterministic;
   if (!upb_Arena_GetUpbAlloc(arena)) return encode_into_fixed(msg, table, (int)options, arena, data, size);
   return encode_status(upb_Encode(msg, table, (int)options, arena, data, size));
 }

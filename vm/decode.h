@@ -161,6 +161,7 @@ static inline const char *bjvmi_decode_token(bjvmi_decoder *vm, const char *p) {
 
 /* Counts memory of the message; false with status set at the limit. */
 static inline bool bjvmi_decode_charge(bjvmi_decoder *vm, size_t size) {
+  size = (size + 7) & ~(size_t)7; /* as an arena rounds */
   if (__builtin_expect(size > vm->memory_left, 0)) {
     vm->status = BJVM_ARENA_LIMIT;
     return false;

@@ -185,6 +185,15 @@ static const bjvmi_decode_undo *find_undo(const bjvmi_decoder *vm, const void *m
   return u;
 }
 
+/* A copy of a message as it is now, since what follows changes it in place. The memory limit counts its top only. */
+static bool clone(bjvmi_decoder *vm, const bjvm_plan *plan, const bjvmi_word *w, upb_MessageValue *v) {
+  const bjvm_plan *sub = bjvmi_decode_sub(vm, plan, w);
+  if (!sub || !bjvmi_decode_charge(vm, bjvmi_upb_message_size(sub->table))) return false;
+  v->msg_val = upb_Message_DeepClone(v->msg_val, sub->table, vm->arena);
+  if (!v->msg_val) vm->status = BJVM_OUT_OF_MEMORY;
+  return v->msg_val != NULL;
+}
+
 /* Remembers the value of `w` in `msg`, which holds something. A message is changed in place by what follows:
  * of that a copy is kept. */
 static bool remember(bjvmi_decoder *vm, const bjvm_plan *plan, void *msg, const bjvmi_word *w) {
@@ -199,15 +208,8 @@ static bool remember(bjvmi_decoder *vm, const bjvm_plan *plan, void *msg, const 
   u->word = w;
   memcpy(&u->value, slot, bjvmi_word_size(w));
   if (is_array(w)) u->size = upb_Array_Size((const upb_Array *)bjvmi_upb_pointer(slot));
-  if (is_message(w)) {
-    vm->status = BJVM_OK;
-    const bjvm_plan *sub = bjvmi_decode_sub(vm, plan, w);
-    if (!sub) return false;
-    if (!bjvmi_decode_charge(vm, bjvmi_upb_message_size(sub->table))) return false;
-    vm->status = BJVM_OUT_OF_MEMORY;
-    u->value.msg_val = upb_Message_DeepClone(u->value.msg_val, sub->table, vm->arena);
-    if (!u->value.msg_val) return false;
-  }
+  vm->status = BJVM_OK;
+  if (is_message(w) && !clone(vm, plan, w, &u->value)) return false;
   u->next = vm->undo;
   vm->undo = u;
   vm->status = BJVM_OK;
@@ -224,12 +226,16 @@ static bool remember_member(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvm
   return remember(vm, f->plan, f->at, &f->plan->words[index]);
 }
 
-static void put_back(void *msg, const bjvmi_decode_undo *u) {
+/* `plan` is that of the word. The field may be given once more: what is kept is not handed out itself. */
+static bool put_back(bjvmi_decoder *vm, const bjvm_plan *plan, void *msg, const bjvmi_decode_undo *u) {
   const bjvmi_word *w = u->word;
   void *slot = bjvmi_upb_mut(msg, w->offset);
-  memcpy(slot, &u->value, bjvmi_word_size(w));
+  upb_MessageValue v = u->value;
+  if (is_message(w) && !clone(vm, plan, w, &v)) return false;
+  memcpy(slot, &v, bjvmi_word_size(w));
   if (is_array(w)) bjvmi_upb_array_set_size((upb_Array *)bjvmi_upb_pointer(slot), u->size);
   bjvmi_decode_set_presence(msg, w);
+  return true;
 }
 
 static void clear(void *msg, const bjvmi_word *w) {
@@ -240,11 +246,12 @@ static void clear(void *msg, const bjvmi_word *w) {
 
 /* Drops what this text wrote to the field. A oneof member that another has replaced since has nothing left to
  * drop. */
-static void drop(bjvmi_decoder *vm, void *msg, const bjvmi_word *w) {
-  if (BJVMI_OP_FORM(w->op) == BJVMI_FORM_ONEOF && bjvmi_upb_oneof_case(msg, w->presence) != w->number) return;
+static bool drop(bjvmi_decoder *vm, const bjvm_plan *plan, void *msg, const bjvmi_word *w) {
+  if (BJVMI_OP_FORM(w->op) == BJVMI_FORM_ONEOF && bjvmi_upb_oneof_case(msg, w->presence) != w->number)
+    return true;
   const bjvmi_decode_undo *u = find_undo(vm, msg, w);
   clear(msg, w);
-  if (u) put_back(msg, u);
+  return !u || put_back(vm, plan, msg, u);
 }
 
 bool bjvmi_decode_use(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvmi_word *w) {
@@ -253,7 +260,10 @@ bool bjvmi_decode_use(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvmi_word
   bool last_wins = (vm->flags & BJVM_DECODE_LAST_WINS) != 0;
   if (is_set(seen_bits(f, index), index)) {
     if (last_wins) {
-      drop(vm, f->at, w);
+      if (!drop(vm, f->plan, f->at, w)) {
+        bjvmi_decode_fail_key(vm, vm->status);
+        return false;
+      }
       *null_bits(f, index) &= ~bit;
     } else {
       bjvmi_decode_fail_key(vm, BJVM_DUPLICATE_FIELD);
@@ -327,10 +337,9 @@ static bool prepare_extension(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bj
   if (!again) return remember(vm, x->plan, slot, w);
   const bjvmi_decode_undo *u = find_undo(vm, slot, w);
   if (u) {
-    put_back(slot, u);
-  } else {
-    bjvmi_upb_clear_extension(msg, x->table);
+    return put_back(vm, x->plan, slot, u);
   }
+  bjvmi_upb_clear_extension(msg, x->table);
   return true;
 }
 
@@ -385,8 +394,13 @@ static bjvmi_key_result skip_value(bjvmi_decoder *vm, bjvmi_decode_frame *f, con
 }
 
 /* `"value":{}` in an Any of an Empty, behind the colon. */
-static bjvmi_key_result tolerated_value(bjvmi_decoder *vm, bjvmi_decode_any *any, const char **p) {
+static bjvmi_key_result tolerated_value(bjvmi_decoder *vm, const bjvmi_decode_frame *f, bjvmi_decode_any *any,
+                                        const char **p) {
   const char *q = bjvmi_decode_token(vm, *p);
+  if (f + 1 >= vm->frame_limit) {
+    bjvmi_decode_fail(vm, f + 1 < vm->frame_end ? BJVM_SCRATCH : BJVM_DEPTH, q, NULL);
+    return BJVMI_KEY_FAIL;
+  }
   if (*q == '{' && !any->value_seen) {
     any->value_seen = true;
     q = bjvmi_decode_token(vm, q + 1);
@@ -414,7 +428,7 @@ static bool any_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char **p, co
     return true;
   }
   if (!is_tolerated(f, name, size)) return false;
-  *result = tolerated_value(vm, any, p);
+  *result = tolerated_value(vm, f, any, p);
   return true;
 }
 

@@ -288,7 +288,8 @@ static bool read_type_apart(bjvmi_decoder *vm, const char *p, upb_StringView *ur
   vm->flags &= ~(uint32_t)BJVM_DECODE_ALIAS; /* the copy is no place to point into */
   bool ok = read_type(vm, copy, url);
   vm->flags = options;
-  if (!ok && vm->fault >= copy && vm->fault <= copy + size) bjvmi_decode_fail(vm, vm->status, p, NULL);
+  if (!ok && vm->fault >= copy && vm->fault <= copy + size)
+    bjvmi_decode_fail(vm, vm->status, p, vm->expected);
   vm->key = p;
   go_back(vm, w);
   return ok;

@@ -19,7 +19,7 @@ static void stage(bjvmi_encoder *vm) {
   set_window(vm, vm->staging, vm->staging + sizeof vm->staging);
 }
 
-static size_t room(const bjvm_output *o) { return o->capacity - o->size; }
+static size_t room(const bjvm_output *o) { return o->size < o->capacity ? o->capacity - o->size : 0; }
 
 static bool ask(bjvmi_encoder *vm, size_t n) {
   bjvm_output *o = vm->output;

@@ -240,7 +240,10 @@ _Static_assert(sizeof(upb_strtable) == sizeof(upb_table) && sizeof(upb_inttable)
  * False: out of memory. */
 static inline bool bjvmi_upb_map_reserve(upb_Map *map, size_t count, upb_Arena *arena) {
   assert(_upb_Map_Size(map) == 0 && !map->UPB_PRIVATE(is_frozen));
-  return upb_strtable_init(&map->t.strtable, count, arena);
+  upb_strtable table; /* a failing init leaves a mask without entries behind: never in the map itself */
+  if (!upb_strtable_init(&table, count, arena)) return false;
+  map->t.strtable = table;
+  return true;
 }
 
 /* -- Extensions ----------------------------------------------------------------------------------------- */

@@ -338,6 +338,10 @@ Test(decode, last_wins_restores_what_was_there) {
       {"cases.v3.T", "{\"sub\":{\"i32\":9}}", "{\"sub\":{\"u32\":1},\"sub\":{\"ok\":true}}",
        "{\"sub\":{\"i32\":9,\"ok\":true}}"},
       {"cases.v3.T", "{}", "{\"sub\":{\"u32\":1},\"sub\":{\"ok\":true}}", "{\"sub\":{\"ok\":true}}"},
+      {"cases.v3.T", "{\"sub\":{\"i32\":9}}",
+       "{\"sub\":{\"u32\":1},\"sub\":{\"str\":\"2\"},\"sub\":{\"ok\":true}}",
+       "{\"sub\":{\"i32\":9,\"ok\":true}}"},
+      {"cases.v3.Wkt", "{\"lv\":[1]}", "{\"lv\":[2],\"lv\":[3],\"lv\":[4]}", "{\"lv\":[1,4]}"},
       {"cases.v3.Rep", "{\"i32\":[9]}", "{\"i32\":[1],\"i32\":[2]}", "{\"i32\":[9,2]}"},
       {"cases.v3.Rep", "{}", "{\"i32\":[1],\"i32\":[2]}", "{\"i32\":[2]}"},
       {"cases.v3.Rep", "{}", "{\"mini\":[{\"n\":1}],\"mini\":[{\"s\":\"a\"}]}", "{\"mini\":[{\"s\":\"a\"}]}"},
@@ -1121,6 +1125,77 @@ Test(decode, a_million_digits_are_refused_at_once) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__has_feature)
   cr_expect_lt(best, 10.0, "%.1f ms", best);
 #endif
+  free(json);
+  fixture_close(&f);
+}
+
+/* Out of memory while a map is sized or filled: the message can still be read into, and a guess that does not fit is no failure. */
+Test(decode, a_full_arena_leaves_maps_whole) {
+  fixture f = fixture_open();
+  const bjvm_plan *plan = fixture_plan(&f, "cases.v3.Maps");
+  char *json = (char *)malloc(60000);
+  for (size_t block_size = 2048; block_size < 40000; block_size += 1000) {
+    void *block = malloc(block_size);
+    upb_Arena *arena = upb_Arena_Init(block, block_size, NULL);
+    upb_Message *msg = upb_Message_New(bjvm_plan_table(plan), arena);
+    const char *first = "{\"kStr\":{},\"kI32\":{}}";
+    cr_assert_eq(bjvm_decode(plan, first, strlen(first), msg, arena, NULL, NULL), BJVM_OK);
+    char *p = json + sprintf(json, "{\"kStr\":{");
+    for (int i = 0; i < 3000; i++) p += sprintf(p, "%s\"k%d\":%d", i ? "," : "", i, i);
+    p += sprintf(p, "}}");
+    cr_assert_eq(bjvm_decode(plan, json, (size_t)(p - json), msg, arena, NULL, NULL), BJVM_OUT_OF_MEMORY);
+    const char *last = "{\"kStr\":{\"z\":1}}";
+    bjvm_status s = bjvm_decode(plan, last, strlen(last), msg, arena, NULL, NULL);
+    cr_expect(s == BJVM_OK || s == BJVM_OUT_OF_MEMORY);
+    upb_Arena_Free(arena);
+    free(block);
+  }
+  void *block = malloc(7096);
+  upb_Arena *arena = upb_Arena_Init(block, 7096, NULL);
+  char *p = json + sprintf(json, "{\"vStr\":{\"k\":\"");
+  memset(p, ',', 3000);
+  p += 3000;
+  p += sprintf(p, "\"}}");
+  upb_Message *msg = upb_Message_New(bjvm_plan_table(plan), arena);
+  cr_expect_eq(bjvm_decode(plan, json, (size_t)(p - json), msg, arena, NULL, NULL), BJVM_OK);
+  free(block);
+  free(json);
+  fixture_close(&f);
+}
+
+/* An Any reads into an arena that cannot grow, as long as it fits. */
+Test(decode, an_any_in_a_fixed_arena) {
+  fixture f = fixture_open();
+  const bjvm_plan *plan = fixture_plan(&f, "google.protobuf.Any");
+  char json[6000];
+  for (int n = 10; n < 5500; n += 500) {
+    void *block = malloc(4096);
+    upb_Arena *arena = upb_Arena_Init(block, 4096, NULL);
+    upb_Message *msg = upb_Message_New(bjvm_plan_table(plan), arena);
+    int size = sprintf(json, "{\"@type\":\"a/cases.v3.Mini\",\"s\":\"%0*d\"}", n, 7);
+    bjvm_decode_options o = fixture_decode_options(&f, 0);
+    bjvm_status s = bjvm_decode(plan, json, (size_t)size, msg, arena, &o, NULL);
+    cr_expect_eq(s, n < 3500 ? BJVM_OK : n > 4096 ? BJVM_OUT_OF_MEMORY : s, "%d: %s", n, bjvm_status_name(s));
+    free(block);
+  }
+  fixture_close(&f);
+}
+
+/* Content that binary protobuf nests more deeply than the cache was told of is an error, not a stack overflow. */
+Test(decode, an_any_too_deep_to_pack) {
+  enum { LEVELS = 15000 };
+  fixture f = fixture_open();
+  char *json = (char *)malloc(2 * LEVELS + 100);
+  char *p = json + sprintf(json, "{\"@type\":\"a/google.protobuf.ListValue\",\"value\":");
+  memset(p, '[', LEVELS);
+  memset(p + LEVELS, ']', LEVELS);
+  p += 2 * LEVELS;
+  *p++ = '}';
+  bjvm_decode_options o = fixture_decode_options(&f, 0);
+  o.max_depth = 1000000;
+  bjvm_status s = bjvm_decode(fixture_plan(&f, "google.protobuf.Any"), json, (size_t)(p - json),
+                              fixture_new(&f, "google.protobuf.Any"), f.arena, &o, NULL);
+  cr_expect_eq(s, BJVM_DEPTH);
   free(json);
   fixture_close(&f);
 }

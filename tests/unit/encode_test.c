@@ -449,3 +449,18 @@ Test(encode, variants_of_one_message) {
   }
   fixture_close(&f);
 }
+
+/* A fixed block that is said to hold more than it has: what follows is counted and nothing is written. */
+Test(encode, a_full_fixed_output_is_only_counted) {
+  fixture f = fixture_open();
+  upb_Message *msg = fixture_read_ok(&f, "cases.v3.Mini", "{\"n\":5}");
+  char block[4] = "abcd";
+  bjvm_output outputs[2] = {bjvm_output_fixed(NULL, 0), bjvm_output_fixed(block, sizeof block)};
+  for (int i = 0; i < 2; i++) {
+    outputs[i].size = 6;
+    cr_expect_eq(bjvm_encode(fixture_plan(&f, "cases.v3.Mini"), msg, NULL, &outputs[i], NULL), BJVM_OVERFLOW);
+    cr_expect_eq(outputs[i].needed, 13);
+  }
+  cr_expect_arr_eq(block, "abcd", 4);
+  fixture_close(&f);
+}

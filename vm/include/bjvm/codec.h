@@ -76,7 +76,7 @@ typedef struct bjvm_registry {
   const bjvm_extension *(*find_extension_by_table)(void *context, const upb_MiniTableExtension *table,
                                                    bjvm_status *status);
   /* upb's binary codec, for the contents of an Any; NULL: Any fails with NO_REGISTRY. They return OK,
-   * OUT_OF_MEMORY or ANY_CONTENT. The arena may be a fixed block, which upb_Encode itself does not take. */
+   * OUT_OF_MEMORY, DEPTH or ANY_CONTENT. `data` outlives `msg`, which may point into it. The arena may be a fixed block, which upb_Encode itself does not take. */
   bjvm_status (*decode)(void *context, const char *data, size_t size, upb_Message *msg,
                         const upb_MiniTable *table, upb_Arena *arena);
   bjvm_status (*encode)(void *context, const upb_Message *msg, const upb_MiniTable *table, upb_Arena *arena,
