@@ -38,7 +38,7 @@ int main(int argc, char **argv) {
   upb_Message *msg = plan ? upb_Message_New(bjvm_plan_table(plan), arena) : NULL;
   if (!msg || bjvm_decode(plan, json, strlen(json), msg, arena, NULL, &error) != BJVM_OK) {
     printf("not read: %s\n", error.message);
-    return 1;
+    return 1; // what leaks then is not the point
   }
   const upb_MessageDef *def = upb_DefPool_FindMessageByName(pool, "cases.v3.Maps");
   const upb_FieldDef *field = upb_MessageDef_FindFieldByName(def, "k_str");
@@ -47,5 +47,8 @@ int main(int argc, char **argv) {
   upb_MessageValue value = {.int32_val = 0};
   bool found = upb_Map_Get(map, key, &value);
   printf("%zu entries, two is %d\n", upb_Map_Size(map), found ? value.int32_val : -1);
+  bjvm_cache_free(cache);
+  upb_DefPool_Free(pool);
+  upb_Arena_Free(arena);
   return found && value.int32_val == 2 ? 0 : 1;
 }
