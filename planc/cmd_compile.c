@@ -173,7 +173,10 @@ static bool verify_file(const char *path) {
   const bjvm_image *image;
   bjvmi_file file = {0};
   bool ok = arena && bjvmi_image_open(&file, path, arena, &image);
-  if (ok) printf("%s: ok, %u messages, %zu bytes\n", file.name, (unsigned)image->message_count, file.size);
+  if (ok) {
+    unsigned count = image->message_count;
+    printf("%s: ok, %u %s, %zu bytes\n", file.name, count, count == 1 ? "message" : "messages", file.size);
+  }
   bjvmi_file_free(&file);
   if (arena) upb_Arena_Free(arena);
   return ok;

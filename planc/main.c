@@ -20,7 +20,8 @@
 #define STREAM_TEXT                                                                                          \
   "With --stream many: binary messages each behind its length as a varint, JSON with one message a\n"        \
   "line. The first bad one ends the run with an error that tells its number; those before it have been\n"    \
-  "written. With --plan and no --descriptor-set the plan file must have mini descriptors.\n\n"
+  "written. With --plan and no --descriptor-set the plan file must have mini descriptors, and types and\n"   \
+  "extensions that were not compiled into it are unknown.\n\n"
 #define CODEC_FLAGS                                                                                          \
   "Both encode and decode accept the flags of either, so that one set can be passed to both;\n"              \
   "those marked with the other command's name change nothing here.\n"

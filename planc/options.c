@@ -182,6 +182,19 @@ static bool set_abi(bjvmi_options *options, const char *value) {
   return options->abi ? true : usage_error(options, "--abi takes 32 or 64, not", value, NULL);
 }
 
+static bool set_symbol(bjvmi_options *options, const char *value, const option *o) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_",
+                    digits[] = "0123456789";
+  size_t size = strspn(value, letters);
+  while (size && value[size]) {
+    size_t more = strspn(value + size, letters) + strspn(value + size, digits);
+    if (!more) break;
+    size += more;
+  }
+  if (!size || value[size]) return usage_error(options, "--symbol takes a C identifier, not", value, NULL);
+  return set_once(options, &options->symbol, value, o);
+}
+
 static bool apply(bjvmi_options *options, const option *o, const char *value) {
   options->encode_flags |= o->encode_flags;
   options->decode_flags |= o->decode_flags;
@@ -192,7 +205,7 @@ static bool apply(bjvmi_options *options, const option *o, const char *value) {
     case OPTION_IMPORT: options->imports[options->import_count++] = value; break;
     case OPTION_EMIT: return set_emit(options, value);
     case OPTION_HEADER: return set_once(options, &options->header, value, o);
-    case OPTION_SYMBOL: return set_once(options, &options->symbol, value, o);
+    case OPTION_SYMBOL: return set_symbol(options, value, o);
     case OPTION_DEPFILE: return set_once(options, &options->depfile, value, o);
     case OPTION_ABI: return set_abi(options, value);
     case OPTION_MINI: options->mini = true; break;

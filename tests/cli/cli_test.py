@@ -119,6 +119,8 @@ def options():
     expect("dump of a plan with a type", planc("dump", "x.bjp", "--type", "x"), 2)
     expect("--emit", planc("compile", "--emit=elf"), 2, err=r".*takes blob, c or asm.*")
     expect("--abi", planc("compile", "--abi=16"), 2, err=r".*takes 32 or 64.*")
+    for symbol in "1x", "a b", "a-b", "\u00e9":
+        expect(f"--symbol {symbol!r}", planc("compile", "--symbol", symbol), 2, err=r".*takes a C identifier, not.*")
     compile_x = ["compile", "--descriptor-set", SET, "--type", "cases.v3.Mini"]
     expect("--header of a blob", planc(*compile_x, "--header", "x.h"), 2, err=r".*--header goes with.*")
     expect("asm to stdout", planc(*compile_x, "--emit=asm"), 2, err=r".*use -o FILE.*")
