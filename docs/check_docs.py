@@ -2,7 +2,8 @@
 """Tries what the documents show:  check_docs.py BUILD_DIR
 
 - The C block of README.md is the marked region of docs/example.c, and the program built from it runs.
-- Every ```c block of docs/*.md compiles, inside a function that declares what the guide says it may use.
+- Every ```c block of docs/*.md compiles: one with a function of its own as it is, others inside a function that declares
+  what the guide says they may use.
 - Every ```console block of README.md and docs/*.md prints what it shows, with planc and a schema.binpb at hand.
 - Links between documents lead somewhere, and every option and status code is described.
 - docs/gen_docs.py has nothing to write.
@@ -21,11 +22,13 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 DOCUMENTS = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 
-# What a fragment may use.
-PRELUDE = """
+INCLUDES = """
 #include <stdio.h>
 #include <string.h>
 #include "bjvm/bjvm.h"
+"""
+# What a fragment may use.
+PRELUDE = """
 bool write_to_file(void *context, const char *text, size_t size);
 void fragment(upb_DefPool *pool, const upb_MessageDef *message_def, upb_Message *msg, upb_Arena *arena, upb_Arena *scratch,
               const char *json, size_t json_size, const void *plan_data, size_t plan_size, const upb_MiniTable *table);
@@ -89,9 +92,12 @@ def check_fragments(build):
                 continue
             before = "".join(f"  {how}\n" for name, how in SHOWN_BEFORE
                              if re.search(rf"\b{name}\b", fragment) and not declares(fragment, name))
-            code = PRELUDE + before + fragment + "}\n"
-            done = subprocess.run([*command, "-Wno-unused", "-Wno-unused-parameter", "-Wno-unused-but-set-variable", "-Wno-shadow", "-fsyntax-only", "-Werror", "-x", "c", "-"],
-                                  input=code, text=True, cwd=folder, capture_output=True)
+            whole = re.search(r"^\w[\w ]*[ *]\w+\([^;]*\) \{$", fragment, re.M)
+            code = fragment if whole else PRELUDE + before + fragment + "}\n"
+            quiet = [f"-Wno-{name}" for name in ("unused", "unused-parameter", "unused-but-set-variable", "shadow",
+                                                 "missing-prototypes")]
+            done = subprocess.run([*command, *quiet, "-fsyntax-only", "-Werror", "-x", "c", "-"], input=INCLUDES + code,
+                                  text=True, cwd=folder, capture_output=True)
             check(f"{path.name}:{line}: fragment compiles", done.returncode == 0, done.stderr)
 
 
