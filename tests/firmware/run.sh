@@ -64,7 +64,7 @@ check_program() {
 }
 
 # What a test needs beside vm: the plan compiler and lib (only their programs need utf8proc), and what tests share.
-test_flags="-std=c11 -O1 -g -w -DBJVM_SIZE_SMALL"
+test_flags="-std=c11 -O1 -g -w -DBJVM_SIZE_SMALL -DBJVM_TESTS_EMULATED"
 compile_tests() {
   rm -rf "$work/$1/objects"
   mkdir -p "$work/$1/objects"
