@@ -4,9 +4,8 @@
  * are worked out here from what the loop left, never while it runs.
  */
 #include "decode.h"
+#include "call.h"
 #include "error.h"
-
-enum { MAX_DEPTH = 1000000 }; /* frames of 64 bytes: beyond this an option is a mistake */
 
 /* -- The window ----------------------------------------------------------------------------------------- */
 
@@ -168,29 +167,11 @@ static bjvm_status report(bjvmi_decoder *vm, bjvm_error *error) {
 
 /* -- The call ------------------------------------------------------------------------------------------- */
 
-/* The caller's options, or a copy of them in `copy` where his struct is shorter than ours: zero behind. */
-static const bjvm_decode_options *read_options(const bjvm_decode_options *given, bjvm_decode_options *copy) {
-  static const bjvm_decode_options none = {.size = sizeof(bjvm_decode_options)};
-  if (!given) return &none;
-  if (given->size >= sizeof *copy) return given;
-  memset(copy, 0, sizeof *copy);
-  memcpy(copy, given, given->size);
-  return copy;
-}
-
 static bool prepare_frames(bjvmi_decoder *vm, uint32_t max_depth) {
   uint32_t depth = max_depth ? max_depth : BJVM_DEFAULT_MAX_DEPTH;
-  vm->frames = vm->inline_frames;
-  if (depth > BJVM_DEFAULT_MAX_DEPTH) {
-    vm->status = BJVM_SCRATCH;
-    if (!vm->scratch) return false;
-    vm->status = BJVM_OUT_OF_MEMORY;
-
-    vm->frames =
-        (bjvmi_decode_frame *)upb_Arena_Malloc(vm->scratch, ((size_t)depth + 1) * sizeof *vm->frames);
-    if (!vm->frames) return false;
-    vm->status = BJVM_OK;
-  }
+  vm->frames = (bjvmi_decode_frame *)bjvmi_call_frames(vm->inline_frames, sizeof *vm->frames, depth,
+                                                       vm->scratch, &vm->status);
+  if (!vm->frames) return false;
   vm->frame_end = vm->frames + depth + 1;
   vm->frame_limit = vm->frame_end;
   return true;
@@ -225,7 +206,9 @@ static void set_up(bjvmi_decoder *vm, const bjvm_plan *plan, const char *json, s
 /* What can be refused before the text is looked at. */
 static bjvm_status check_call(const bjvm_plan *plan, const char *json, size_t size, const upb_Message *msg,
                               const upb_Arena *arena, const bjvm_decode_options *o) {
-  if (!plan || (!json && size) || !msg || !arena || o->max_depth > MAX_DEPTH) return BJVM_BAD_ARGUMENT;
+  if (!plan || (!json && size) || !msg || !arena || o->max_depth > BJVMI_MAX_DEPTH_OPTION ||
+      !bjvmi_call_registry(o->registry))
+    return BJVM_BAD_ARGUMENT;
   if (o->max_input && size > o->max_input) return BJVM_INPUT_LIMIT;
   if (upb_Message_IsFrozen(msg)) return BJVM_FROZEN;
   return BJVM_OK;
@@ -236,7 +219,9 @@ static bjvm_status decode(const bjvm_plan *plan, const char *json, size_t size, 
                           bjvm_error *error) {
   bjvmi_decoder vm;
   bjvm_decode_options copy;
-  const bjvm_decode_options *o = read_options(options, &copy);
+  static const bjvm_decode_options none = {.size = sizeof none};
+  const bjvm_decode_options *o =
+      options ? (const bjvm_decode_options *)bjvmi_call_options(options, &copy, sizeof copy) : &none;
   set_up(&vm, plan, json, size, arena, o);
   vm.status = o->size == 0 ? BJVM_BAD_ARGUMENT : check_call(plan, json, size, msg, arena, o);
   if (vm.status != BJVM_OK) return report(&vm, error);

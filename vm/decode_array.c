@@ -77,23 +77,12 @@ static bjvmi_read read_element(bjvmi_decoder *vm, const char **p, const bjvm_pla
   return r;
 }
 
-/* A plain int32, the most common element; NULL: something else. Reads at most 17 bytes. */
+/* A plain int32, the most common element; NULL: something else. Reads at most 20 bytes. */
 static inline const char *plain_int32(const char *p, int32_t *v) {
-  bool negative = *p == '-';
-  p += negative;
-  uint64_t n;
-  size_t digits = bjvmi_short_digits(p, &n);
-  if (digits == 8) {
-    uint64_t low;
-    size_t more = bjvmi_short_digits(p + 8, &low);
-    if (more > 3) return NULL;
-    n = n * bjvmi_powers_of_ten[more] + low;
-    digits += more;
-  }
-  if (digits == 0 || (*p == '0' && digits > 1) || n > (uint64_t)INT32_MAX + negative) return NULL;
-  p += digits;
-  if (*p == '.' || (*p | 0x20) == 'e') return NULL;
-  *v = (int32_t)(negative ? -(int64_t)n : (int64_t)n);
+  int64_t n;
+  p = bjvmi_short_int(p, &n);
+  if (!p || n != (int32_t)n) return NULL;
+  *v = (int32_t)n;
   return p;
 }
 

@@ -38,31 +38,10 @@ static inline bool same(const char *p, const char *q, size_t n) {
 #endif
 }
 
-/* Up to 15 digits with a sign: the place behind them, or NULL where the slow twin must look (another
- * spelling, a longer or a bad number). Reads at most 20 bytes. */
-static inline const char *simple_int(const char *p, int64_t *v) {
-  bool negative = *p == '-';
-  p += negative;
-  uint64_t n;
-  size_t digits = bjvmi_short_digits(p, &n);
-  if (digits == 8) {
-    uint64_t low;
-    size_t more = bjvmi_short_digits(p + 8, &low);
-    if (more == 8) return NULL;
-    n = n * bjvmi_powers_of_ten[more] + low;
-    digits += more;
-  }
-  if (digits == 0 || (*p == '0' && digits > 1)) return NULL;
-  p += digits;
-  if (*p == '.' || (*p | 0x20) == 'e') return NULL;
-  *v = negative ? -(int64_t)n : (int64_t)n;
-  return p;
-}
-
 /* The same inside quotes, or bare. */
 static inline const char *simple_int64(const char *p, int64_t *v) {
-  if (*p != '"') return simple_int(p, v);
-  p = simple_int(p + 1, v);
+  if (*p != '"') return bjvmi_short_int(p, v);
+  p = bjvmi_short_int(p + 1, v);
   return p && *p == '"' ? p + 1 : NULL;
 }
 
@@ -204,7 +183,7 @@ BOOL:
 
 INT32 : {
   int64_t v;
-  const char *q = simple_int(p, &v);
+  const char *q = bjvmi_short_int(p, &v);
   if (__builtin_expect(!q || v != (int32_t)v, 0)) goto slow_scalar;
   bjvmi_upb_set_u32(SLOT(), (uint32_t)v);
   p = q;
@@ -213,7 +192,7 @@ INT32 : {
 
 UINT32 : {
   int64_t v;
-  const char *q = simple_int(p, &v);
+  const char *q = bjvmi_short_int(p, &v);
   if (__builtin_expect(!q || v != (int64_t)(uint32_t)v, 0)) goto slow_scalar;
   bjvmi_upb_set_u32(SLOT(), (uint32_t)v);
   p = q;

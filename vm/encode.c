@@ -4,13 +4,11 @@
  * of a failure is worked out here from the frames the loop left, never while it runs.
  */
 #include "encode.h"
+#include "call.h"
 #include "error.h"
 #include "pretty.h"
 
-enum {
-  MAX_INDENT = 16,
-  MAX_DEPTH = 1000000, /* frames of 64 bytes and more: beyond this an option is a mistake */
-};
+enum { MAX_INDENT = 16 };
 
 const char *bjvm_dispatch_name(void) {
 #if defined(BJVM_DISPATCH_SWITCH) || !defined(__GNUC__)
@@ -20,29 +18,11 @@ const char *bjvm_dispatch_name(void) {
 #endif
 }
 
-/* The caller's options, or a copy of them in `copy` where his struct is shorter than ours: zero behind. */
-static const bjvm_encode_options *read_options(const bjvm_encode_options *given, bjvm_encode_options *copy) {
-  static const bjvm_encode_options none = {.size = sizeof(bjvm_encode_options)};
-  if (!given) return &none;
-  if (given->size >= sizeof *copy) return given;
-  memset(copy, 0, sizeof *copy);
-  memcpy(copy, given, given->size);
-  return copy;
-}
-
 static bool prepare_frames(bjvmi_encoder *vm, uint32_t max_depth) {
   uint32_t depth = max_depth ? max_depth : BJVM_DEFAULT_MAX_DEPTH;
-  vm->frames = vm->inline_frames;
-  if (depth > BJVM_DEFAULT_MAX_DEPTH) {
-    vm->status = BJVM_SCRATCH;
-    if (!vm->scratch) return false;
-    vm->status = BJVM_OUT_OF_MEMORY;
-
-    vm->frames =
-        (bjvmi_encode_frame *)upb_Arena_Malloc(vm->scratch, ((size_t)depth + 1) * sizeof *vm->frames);
-    if (!vm->frames) return false;
-    vm->status = BJVM_OK;
-  }
+  vm->frames = (bjvmi_encode_frame *)bjvmi_call_frames(vm->inline_frames, sizeof *vm->frames, depth,
+                                                       vm->scratch, &vm->status);
+  if (!vm->frames) return false;
   vm->frame_end = vm->frames + depth + 1;
   return true;
 }
@@ -114,11 +94,14 @@ bjvm_status bjvm_encode(const bjvm_plan *plan, const upb_Message *msg, const bjv
   bjvmi_encoder vm;
   bjvmi_pretty pretty;
   bjvm_encode_options copy;
-  const bjvm_encode_options *o = read_options(options, &copy);
+  static const bjvm_encode_options none = {.size = sizeof none};
+  const bjvm_encode_options *o =
+      options ? (const bjvm_encode_options *)bjvmi_call_options(options, &copy, sizeof copy) : &none;
   vm.status = BJVM_OK;
   vm.frame = NULL;
   vm.output = output;
-  if (!plan || !msg || !output || o->size == 0 || o->indent > MAX_INDENT || o->max_depth > MAX_DEPTH) {
+  if (!plan || !msg || !output || o->size == 0 || o->indent > MAX_INDENT ||
+      o->max_depth > BJVMI_MAX_DEPTH_OPTION || !bjvmi_call_registry(o->registry)) {
     vm.status = BJVM_BAD_ARGUMENT;
     return fail(&vm, error);
   }

@@ -175,4 +175,25 @@ static inline bool bjvmi_short_plain(char *out, const char *p, size_t n) {
 #endif
 }
 
+/* Up to 15 digits with a sign: the place behind them, or NULL where the slow twin must look (another
+ * spelling, a longer or a bad number). Reads at most 20 bytes. */
+static inline const char *bjvmi_short_int(const char *p, int64_t *v) {
+  bool negative = *p == '-';
+  p += negative;
+  uint64_t n;
+  size_t digits = bjvmi_short_digits(p, &n);
+  if (digits == 8) {
+    uint64_t low;
+    size_t more = bjvmi_short_digits(p + 8, &low);
+    if (more == 8) return NULL;
+    n = n * bjvmi_powers_of_ten[more] + low;
+    digits += more;
+  }
+  if (digits == 0 || (*p == '0' && digits > 1)) return NULL;
+  p += digits;
+  if (*p == '.' || (*p | 0x20) == 'e') return NULL;
+  *v = negative ? -(int64_t)n : (int64_t)n;
+  return p;
+}
+
 #endif /* BJVM_SHORT_STRING_H_ */

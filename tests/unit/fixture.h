@@ -149,4 +149,24 @@ static inline fixture fixture_made(void (*fill)(google_protobuf_FileDescriptorPr
   return f;
 }
 
+/* Reads `json` into a new message of the type, with these options. */
+static inline bjvm_status fixture_decode_with(const fixture *f, const char *type, const char *json,
+                                              bjvm_decode_options options, bjvm_error *error) {
+  return bjvm_decode(fixture_plan(f, type), json, strlen(json), fixture_new(f, type), f->arena, &options,
+                     error);
+}
+
+/* `times` times open, inner, as many times close. Frees with free. */
+static inline char *fixture_nested(const char *open, const char *inner, const char *close, unsigned times) {
+  size_t a = strlen(open), b = strlen(close), c = strlen(inner);
+  char *json = (char *)malloc((a + b) * times + c + 1);
+  char *p = json;
+  for (unsigned i = 0; i < times; i++, p += a) memcpy(p, open, a);
+  memcpy(p, inner, c);
+  p += c;
+  for (unsigned i = 0; i < times; i++, p += b) memcpy(p, close, b);
+  *p = 0;
+  return json;
+}
+
 #endif /* BJVM_TESTS_FIXTURE_H_ */

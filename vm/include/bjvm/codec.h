@@ -64,7 +64,7 @@ typedef struct bjvm_extension bjvm_extension;
  * bjvm/cache.h makes one from a DefPool. Its functions are called from many threads at once if calls that
  * share it are. */
 typedef struct bjvm_registry {
-  size_t size;   /* sizeof(bjvm_registry) */
+  size_t size;   /* sizeof(bjvm_registry); less is refused as BAD_ARGUMENT */
   void *context; /* first argument of the functions */
   /* The plan of the message type `full_name` (not NUL-terminated). NULL when there is none, and also on
    * failure: then *status is set, else it is left alone. */
@@ -76,7 +76,8 @@ typedef struct bjvm_registry {
   const bjvm_extension *(*find_extension_by_table)(void *context, const upb_MiniTableExtension *table,
                                                    bjvm_status *status);
   /* upb's binary codec, for the contents of an Any; NULL: Any fails with NO_REGISTRY. They return OK,
-   * OUT_OF_MEMORY, DEPTH or ANY_CONTENT. `data` outlives `msg`, which may point into it. The arena may be a fixed block, which upb_Encode itself does not take. */
+   * OUT_OF_MEMORY, DEPTH or ANY_CONTENT. `data` outlives `msg`, which may point into it. The arena may
+   * be a fixed block, which upb_Encode itself does not take. */
   bjvm_status (*decode)(void *context, const char *data, size_t size, upb_Message *msg,
                         const upb_MiniTable *table, upb_Arena *arena);
   bjvm_status (*encode)(void *context, const upb_Message *msg, const upb_MiniTable *table, upb_Arena *arena,
