@@ -17,7 +17,7 @@ MAY_NEED = re.compile(
     r"mem(cpy|move|set|cmp|chr)|str(len|cmp|ncmp)|_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|__mem(cpy|move|set)_chk"
     r"|__cpu_(model|indicator_init|features2)"  # __builtin_cpu_supports
     r"|__(u?div|u?mod|mul|ashl|ashr|lshr|clz|ctz|popcount|bswap|fix|float|extend|trunc|add|sub|[gln][te]|eq|unord|cmp|ucmp)\w*[sdt]?[ift]\d?"
-    r"|__aeabi_\w+|__aarch64_\w+|__atomic_\w+|_?upb_\w+|kUpb_\w+|_kUpb_\w+")
+    r"|__aeabi_\w+|__aarch64_\w+|__atomic_\w+|_?upb_\w+|kUpb_\w+|_kUpb_\w+|kWyhashSalt")
 MUST_NOT_NEED = re.compile(
     r"_?upb_(DefPool|DefBuilder|FileDef|MessageDef|FieldDef|EnumDef|EnumValueDef|OneofDef|ExtensionRange|ServiceDef|MethodDef"
     r"|Json\w*|Encode\w*|Decode\w*|TextEncode|DefToProto|Message_\w*ByDef)\b|upb_Message_GetOrCreateMutableMessage")

@@ -297,6 +297,9 @@ bjvmi_binding *bjvmi_binding_new(const bjvm_image *image, upb_Arena *arena) {
   b->image = image;
   b->slots = (bjvmi_slot *)(b + 1);
   b->kernels = bjvmi_kernels_best();
+#ifndef BJVM_SIZE_SMALL
+  b->hashing = bjvmi_upb_map_hashing();
+#endif
   b->arena = arena;
   return b;
 }

@@ -145,14 +145,33 @@ static bjvm_status number_key(bjvmi_kind kind, const char *text, size_t size, up
   }
 }
 
-const char *bjvmi_decode_map_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p) {
+/* A short key of plain ASCII or a plain integer; NULL where the slow twin must look. */
+static inline const char *plain_key(bjvmi_kind kind, const char *p, upb_MessageValue *key) {
+  int64_t v;
+  memset(key, 0, sizeof *key);
+  if (kind == BJVMI_KIND_STRING) {
+    size_t length = bjvmi_short_length(p + 1);
+    if (__builtin_expect(length > BJVMI_SHORT_MAX, 0)) return NULL;
+    key->str_val = upb_StringView_FromDataAndSize(p + 1, length);
+    return p + length + 2;
+  }
+  if (kind == BJVMI_KIND_BOOL) return NULL;
+  p = bjvmi_short_int(p + 1, &v);
+  if (__builtin_expect(!p || *p != '"', 0)) return NULL;
+  switch (kind) {
+    case BJVMI_KIND_INT32: key->int32_val = (int32_t)v; return v == (int32_t)v ? p + 1 : NULL;
+    case BJVMI_KIND_UINT32: key->uint32_val = (uint32_t)v; return v == (int64_t)(uint32_t)v ? p + 1 : NULL;
+    case BJVMI_KIND_UINT64: key->uint64_val = (uint64_t)v; return v >= 0 ? p + 1 : NULL;
+    default: key->int64_val = v; return p + 1;
+  }
+}
+
+static const char *slow_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p) {
   char buffer[KEY_ROOM];
   const char *text;
   size_t size;
   bjvmi_kind kind = BJVMI_OP_KIND(f->plan->words[0].op);
   upb_MessageValue *key = &f->u.map.key;
-  f->place = BJVMI_PLACE_NONE;
-  vm->key = p;
   const char *q = bjvmi_decode_short(vm, p, buffer, sizeof buffer, &text, &size);
   if (!q) return NULL;
   memset(key, 0, sizeof *key);
@@ -164,17 +183,24 @@ const char *bjvmi_decode_map_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const
     bjvm_status s = number_key(kind, text, size, key);
     if (s != BJVM_OK) return bjvmi_decode_fail(vm, s, p, "an integer in quotes");
   }
+  return q;
+}
+
+const char *bjvmi_decode_map_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p) {
+  f->place = BJVMI_PLACE_NONE;
+  vm->key = p;
+  const char *q = plain_key(BJVMI_OP_KIND(f->plan->words[0].op), p, &f->u.map.key);
+  if (__builtin_expect(!q, 0)) q = slow_key(vm, f, p);
+  if (__builtin_expect(!q, 0)) return NULL;
   f->place = BJVMI_PLACE_LAST;
+  if (__builtin_expect(*q == ':', 1)) return q + 1;
   q = bjvmi_decode_token(vm, q);
   if (*q != ':') return bjvmi_decode_unexpected(vm, q, "':'");
   return q + 1;
 }
 
-bool bjvmi_decode_map_insert(bjvmi_decoder *vm, bjvmi_decode_frame *f, const upb_MessageValue *value) {
-  size_t cost = ENTRY_COST;
-  if (BJVMI_OP_KIND(f->plan->words[0].op) == BJVMI_KIND_STRING) cost += f->u.map.key.str_val.size;
-  if (!bjvmi_decode_count(vm)) return false;
-  if (!bjvmi_decode_charge(vm, cost)) return false;
+/* By the public call, which replaces a value that is there. */
+static bool insert_or_replace(bjvmi_decoder *vm, bjvmi_decode_frame *f, const upb_MessageValue *value) {
   switch (upb_Map_Insert((upb_Map *)f->at, f->u.map.key, *value, vm->arena)) {
     case kUpb_MapInsertStatus_Inserted: return true;
     case kUpb_MapInsertStatus_Replaced:
@@ -183,6 +209,21 @@ bool bjvmi_decode_map_insert(bjvmi_decoder *vm, bjvmi_decode_frame *f, const upb
       return false;
     default: vm->status = BJVM_OUT_OF_MEMORY; return false;
   }
+}
+
+bool bjvmi_decode_map_insert(bjvmi_decoder *vm, bjvmi_decode_frame *f, const upb_MessageValue *value) {
+  size_t cost = ENTRY_COST;
+  if (BJVMI_OP_KIND(f->plan->words[0].op) == BJVMI_KIND_STRING) cost += f->u.map.key.str_val.size;
+  if (!bjvmi_decode_count(vm)) return false;
+  if (!bjvmi_decode_charge(vm, cost)) return false;
+#ifndef BJVM_SIZE_SMALL
+  switch (bjvmi_upb_map_put((upb_Map *)f->at, &f->plan->binding->hashing, &f->u.map.key, value, vm->arena)) {
+    case BJVMI_MAP_PUT: return true;
+    case BJVMI_MAP_NO_MEMORY: vm->status = BJVM_OUT_OF_MEMORY; return false;
+    default: break;
+  }
+#endif
+  return insert_or_replace(vm, f, value);
 }
 
 /* -- Maps of scalars ------------------------------------------------------------------------------------ */

@@ -247,15 +247,20 @@ BYTES : {
 }
 
 DOUBLE : {
-  bjvmi_num num;
   double v;
-  if (__builtin_expect(*p != '-' && (uint8_t)(*p - '0') > 9, 0)) goto slow_scalar;
-  if (__builtin_expect(
-          bjvmi_num_scan(p, vm->end, &num) != BJVM_OK || num.end == vm->end || !ends_number(*num.end), 0))
-    goto slow_scalar;
-  if (__builtin_expect(bjvmi_num_to_double(&num, &v) != BJVM_OK, 0)) goto slow_scalar;
+  const char *q = bjvmi_num_plain_double(p, &v);
+  if (__builtin_expect(!q || !ends_number(*q), 0)) goto slow_scalar;
   memcpy(SLOT(), &v, 8);
-  p = num.end;
+  p = q;
+  STORED();
+}
+
+FLOAT : {
+  float v;
+  const char *q = bjvmi_num_plain_float(p, &v);
+  if (__builtin_expect(!q || !ends_number(*q), 0)) goto slow_scalar;
+  memcpy(SLOT(), &v, 4);
+  p = q;
   STORED();
 }
 
@@ -269,7 +274,6 @@ ENUM : {
   STORED();
 }
 
-FLOAT:
 NULL_VALUE:
 slow_scalar : {
   union {
@@ -511,19 +515,27 @@ json_value : { /* google.protobuf.Value: the first byte tells which of the six *
     }
     goto value;
   }
-  union {
-    upb_MessageValue value;
-    uint64_t words[2];
-  } v;
-  v.words[0] = v.words[1] = 0;
-  if (which == 2 && *p != '-' && (uint8_t)(*p - '0') > 9) {
-    bjvmi_decode_unexpected(vm, p, "a value");
-    goto failed;
+  if (which == 3) {
+    p = bjvmi_decode_string(vm, p, SLOT());
+    if (__builtin_expect(!p, 0)) goto failed;
+  } else if (which == 2) {
+    double v;
+    const char *q = bjvmi_num_plain_double(p, &v);
+    if (__builtin_expect(!q || !ends_number(*q), 0)) {
+      if (*p != '-' && (uint8_t)(*p - '0') > 9) {
+        bjvmi_decode_unexpected(vm, p, "a value");
+        goto failed;
+      }
+      q = p;
+      if (bjvmi_decode_scalar(vm, &q, plan, w, &v) != BJVMI_READ_VALUE) goto failed;
+    }
+    memcpy(SLOT(), &v, 8);
+    p = q;
+  } else { /* a bool, or null, which is the number of an enum: both go right where they belong */
+    const char *q = p;
+    if (bjvmi_decode_scalar(vm, &q, plan, w, SLOT()) != BJVMI_READ_VALUE) goto failed;
+    p = q;
   }
-  const char *q = p;
-  if (bjvmi_decode_scalar(vm, &q, plan, w, &v) != BJVMI_READ_VALUE) goto failed;
-  p = q;
-  memcpy(SLOT(), &v, which == 3 ? sizeof(upb_StringView) : which == 2 ? 8 : which == 4 ? 1 : 4);
   bjvmi_upb_set_oneof_case(msg, w->presence, which);
   goto resume;
 }

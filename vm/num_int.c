@@ -78,13 +78,6 @@ char *bjvmi_num_print_i64(char *out, int64_t v) {
 
 static bool is_digit(char c) { return (unsigned char)(c - '0') <= 9; }
 
-/* The number in 8 digit values, first lowest: pairs, fours, all, each step one multiplication. */
-static uint64_t join8(uint64_t digits) {
-  digits = ((digits * (1 + (10 << 8))) >> 8) & 0x00ff00ff00ff00ffu;
-  digits = ((digits * (1 + (100 << 16))) >> 16) & 0x0000ffff0000ffffu;
-  return (digits * (1 + ((uint64_t)10000 << 32))) >> 32;
-}
-
 /* Appends the digits at the front of [p, limit) to *value (modulo 2^64); returns their end. */
 static const char *read_digits(const char *p, const char *limit, uint64_t *value) {
   uint64_t v = *value;
@@ -94,11 +87,11 @@ static const char *read_digits(const char *p, const char *limit, uint64_t *value
     uint64_t stop = (digits | (digits + 0x7676767676767676u)) & 0x8080808080808080u;
     if (stop != 0) {
       unsigned count = bjvmi_num_ctz(stop) / 8;
-      if (count != 0) v = v * bjvmi_num_pow10_exact(count) + join8(digits << (64 - 8 * count));
+      if (count != 0) v = v * bjvmi_num_pow10_exact(count) + bjvmi_num_join8(digits << (64 - 8 * count));
       *value = v;
       return p + count;
     }
-    v = v * 100000000 + join8(digits);
+    v = v * 100000000 + bjvmi_num_join8(digits);
     p += 8;
   }
   while (p < limit && is_digit(*p)) v = v * 10 + (unsigned char)(*p++ - '0');

@@ -29,7 +29,7 @@ typedef enum tail {
 
 /* Rounds (top + tail) * 2^e, top >= 2^62, to the bits of a number without sign; infinity if too large.
  * False if an unsure tail matters. */
-static bool round_to(const format *f, uint64_t top, tail rest_is, int32_t e, uint64_t *bits) {
+BJVMI_NUM_HOT bool round_to(const format *f, uint64_t top, tail rest_is, int32_t e, uint64_t *bits) {
   int32_t shift = 64 - f->bits - (top >> 63 ? 0 : 1);
   if (e + shift < f->lowest) shift = f->lowest - e;
   *bits = 0;
@@ -46,7 +46,7 @@ static bool round_to(const format *f, uint64_t top, tail rest_is, int32_t e, uin
 }
 
 /* mantissa * 10^exponent, mantissa not 0. False if 192 bits do not decide. */
-static bool read_fast(const format *f, uint64_t mantissa, int64_t exponent, uint64_t *bits) {
+BJVMI_NUM_HOT bool read_fast(const format *f, uint64_t mantissa, int64_t exponent, uint64_t *bits) {
   *bits = exponent < f->zero ? 0 : f->infinity;
   if (exponent < f->zero || exponent > f->huge) return true;
   int32_t q = (int32_t)exponent;
@@ -203,6 +203,80 @@ static uint64_t read_bits(const format *f, const bjvmi_num *num) {
   if (read_fast(f, num->mantissa + 1, num->exponent, &next) && next == bits) return bits;
   return read_slow(f, num);
 }
+
+/* ---- plain spellings, in one go ---- */
+
+#ifndef BJVM_SIZE_SMALL
+/* Appends the digits at the front of the 8 bytes at *p; returns how many. */
+static inline unsigned append_digits(const char **p, uint64_t *value) {
+  uint64_t digits = bjvmi_num_load8(*p) ^ BJVMI_NUM_ZEROS;
+  uint64_t stop = (digits | (digits + 0x7676767676767676u)) & 0x8080808080808080u;
+  unsigned count = stop ? bjvmi_num_ctz(stop) / 8 : 8;
+  digits = count ? digits << (64 - 8 * count) : 0;
+  *value = *value * bjvmi_num_pow10_exact(count) + bjvmi_num_join8(digits);
+  *p += count;
+  return count;
+}
+
+/* A number of at most 19 digits without an exponent: its digits, how many follow the point, and its end. NULL:
+ * something else. Reads at most 8 bytes beyond what it takes: 2 + 16 + 24 + 8 in all. */
+static inline const char *scan_plain(const char *p, uint64_t *mantissa, unsigned *fraction) {
+  const char *first = p;
+  uint64_t m = 0;
+  unsigned count = append_digits(&p, &m);
+  if (count == 8) count += append_digits(&p, &m);
+  if (__builtin_expect(count - 1 > 14 || (count > 1 && *first == '0'), 0)) return NULL;
+  *fraction = 0;
+  if (*p == '.') {
+    p++;
+    unsigned more = append_digits(&p, &m);
+    if (more == 8) more += append_digits(&p, &m);
+    if (more == 16) more += append_digits(&p, &m);
+    if (__builtin_expect(more == 0 || count + more > 19, 0)) return NULL;
+    *fraction = more;
+  }
+  *mantissa = m;
+  return (*p | 0x20) == 'e' ? NULL : p;
+}
+
+const char *bjvmi_num_plain_double(const char *p, double *v) {
+  uint64_t mantissa, bits;
+  unsigned fraction;
+  bool negative = *p == '-';
+  p = scan_plain(p + negative, &mantissa, &fraction);
+  if (__builtin_expect(!p, 0)) return NULL;
+  bits = 0;
+  if (mantissa != 0 && !read_fast(&double_format, mantissa, -(int64_t)fraction, &bits)) return NULL;
+  bits |= (uint64_t)negative << 63;
+  memcpy(v, &bits, sizeof bits);
+  return p;
+}
+
+const char *bjvmi_num_plain_float(const char *p, float *v) {
+  uint64_t mantissa, bits;
+  unsigned fraction;
+  bool negative = *p == '-';
+  p = scan_plain(p + negative, &mantissa, &fraction);
+  if (__builtin_expect(!p, 0)) return NULL;
+  bits = 0;
+  if (mantissa != 0 && !read_fast(&float_format, mantissa, -(int64_t)fraction, &bits)) return NULL;
+  uint32_t word = (uint32_t)bits | (uint32_t)negative << 31;
+  memcpy(v, &word, sizeof word);
+  return p;
+}
+#else
+const char *bjvmi_num_plain_double(const char *p, double *v) {
+  (void)p;
+  (void)v;
+  return NULL;
+}
+
+const char *bjvmi_num_plain_float(const char *p, float *v) {
+  (void)p;
+  (void)v;
+  return NULL;
+}
+#endif
 
 static bjvm_status give_double(uint64_t bits, bool negative, double *v) {
   if (bits == double_format.infinity) return BJVM_OUT_OF_RANGE;

@@ -19,6 +19,13 @@
 #define BJVMI_NUM_COLD
 #endif
 
+/* For what is to be made anew for the constants of each caller. */
+#if defined(__GNUC__) && !defined(BJVM_SIZE_SMALL)
+#define BJVMI_NUM_HOT static inline __attribute__((always_inline))
+#else
+#define BJVMI_NUM_HOT static
+#endif
+
 /* 64 x 64 -> 128 bits from 32-bit halves: for compilers without a 128-bit type. Always compiled; the unit
  * test compares it with the other form. */
 static inline bjvmi_num_u128 bjvmi_num_mul_portable(uint64_t a, uint64_t b) {
@@ -108,6 +115,13 @@ static inline uint64_t bjvmi_num_split8(uint32_t v) {
   uint64_t twos = hundreds | (fours - 100 * hundreds) << 16;
   uint64_t tens = ((twos * 103) >> 10) & 0x000f000f000f000fu;
   return tens | (twos - 10 * tens) << 8;
+}
+
+/* The number in 8 digit values, first lowest: pairs, fours, all, each step one multiplication. */
+static inline uint64_t bjvmi_num_join8(uint64_t digits) {
+  digits = ((digits * (1 + (10 << 8))) >> 8) & 0x00ff00ff00ff00ffu;
+  digits = ((digits * (1 + (100 << 16))) >> 16) & 0x0000ffff0000ffffu;
+  return (digits * (1 + ((uint64_t)10000 << 32))) >> 32;
 }
 
 /* floor(log2(10^e)) for |e| < 400, floor(log10(2^e)) and floor(log10(3/4 * 2^e)) for -1100 <= e < 1000:

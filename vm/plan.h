@@ -10,10 +10,8 @@
 #include "bjvm/codec.h"
 #include "bjvm/plan.h"
 #include "kernels.h"
+#include "map_hashing.h"
 #include "plan_format.h"
-
-/* upb_MiniTableField is only named here; upb_layout.h reads it. */
-struct upb_MiniTableField;
 
 struct bjvm_image {
   const bjvmi_header *header;
@@ -61,6 +59,7 @@ typedef struct bjvmi_binding {
   const bjvm_image *image;
   bjvmi_slot *slots; /* one per message record */
   const bjvmi_kernels *kernels;
+  bjvmi_map_hashing hashing; /* of the maps that messages have */
   upb_Arena *arena;
   bool in_place_only; /* a word that had to be copied is a mismatch */
   /* Fills slots[message] when it is met first, or returns NULL (a status in *status); called without any

@@ -13,10 +13,13 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "map_hashing.h"
 #include "upb/base/string_view.h"
 #include "upb/hash/common.h"
+#include "upb/hash/int_table.h"
 #include "upb/hash/str_table.h"
 #include "upb/mem/arena.h"
+#include "upb/mem/internal/arena.h"
 #include "upb/message/array.h"
 #include "upb/message/internal/array.h"
 #include "upb/message/internal/extension.h"
@@ -223,12 +226,20 @@ static inline bool bjvmi_upb_map_next(const upb_Map *map, bjvmi_map_walk *walk, 
     const upb_StringView *view = (const upb_StringView *)upb_value_getptr(group[__builtin_ctzll(later)].val);
     __builtin_prefetch(view->data);
   }
-  if (map->UPB_PRIVATE(is_strtable)) {
-    _upb_map_fromkey(upb_key_strview(e->key), key, (size_t)map->key_size);
+  /* A key or value that is no string is the first bytes of its word: all 8 are copied, whatever its size, as gcc
+   * makes `rep movs` of a size that varies. */
+  if (!map->UPB_PRIVATE(is_strtable)) {
+    memcpy(key, &e->key.num, sizeof e->key.num);
+  } else if (map->key_size == UPB_MAPTYPE_STRING) {
+    key->str_val = upb_key_strview(e->key);
   } else {
-    memcpy(key, &e->key.num, (size_t)map->key_size);
+    memcpy(key, e->key.str->data, 8);
   }
-  _upb_map_fromvalue(e->val, value, (size_t)map->val_size);
+  if (map->val_size == UPB_MAPTYPE_STRING) {
+    value->str_val = *(const upb_StringView *)upb_value_getptr(e->val);
+  } else {
+    memcpy(value, &e->val, sizeof e->val);
+  }
   return true;
 }
 
@@ -244,6 +255,220 @@ static inline bool bjvmi_upb_map_reserve(upb_Map *map, size_t count, upb_Arena *
   if (!upb_strtable_init(&table, count, arena)) return false;
   map->t.strtable = table;
   return true;
+}
+
+/* -- Insertion into maps, hashing once ------------------------------------------------------------------ */
+
+/* upb_Map_Insert looks for the key, takes it out and puts it in, each time from its hash on; what an insertion
+ * needs is one look and one place. So the entry is linked here, in upb's own way: chained scatter tables with
+ * Brent's variation (R. P. Brent, "Reducing the retrieval time of scatter storage techniques", 1973), in which a
+ * chain starts at its keys' main slot, and an entry that holds the main slot of another chain gives way. */
+/* The first `size` bytes of a value, 1, 4 or 8, as the low bytes of a word in memory. Not by memcpy of a size that
+ * varies: gcc makes `rep movs` of it, which takes as long as all the rest of an insertion. */
+static inline uint64_t bjvmi_upb_map_bytes(const upb_MessageValue *v, size_t size) {
+  uint64_t word = 0;
+  switch (size) {
+    case 1: memcpy(&word, v, 1); break;
+    case 4: memcpy(&word, v, 4); break;
+    default: memcpy(&word, v, 8); break;
+  }
+  return word;
+}
+
+/* An integer key as upb's table has it. */
+static inline uintptr_t bjvmi_upb_map_integer(const upb_MessageValue *v, size_t size) {
+  uintptr_t word = 0;
+  switch (size) {
+    case 1: memcpy(&word, v, 1); break;
+    case 4: memcpy(&word, v, 4); break;
+    default: memcpy(&word, v, sizeof word); break;
+  }
+  return word;
+}
+
+/* What the table holds for a value; false: out of memory. */
+static inline bool bjvmi_upb_map_value(const upb_MessageValue *v, size_t size, upb_value *held,
+                                       upb_Arena *arena) {
+  if (size == UPB_MAPTYPE_STRING) {
+    upb_StringView *view = (upb_StringView *)upb_Arena_Malloc(arena, sizeof *view);
+    if (!view) return false;
+    *view = v->str_val;
+    *held = upb_value_ptr(view);
+  } else {
+    held->val = bjvmi_upb_map_bytes(v, size);
+  }
+  return true;
+}
+
+typedef enum bjvmi_map_put {
+  BJVMI_MAP_PUT,
+  BJVMI_MAP_TAKEN,     /* the key is there; nothing was changed */
+  BJVMI_MAP_OTHERWISE, /* the public call has to do it: the table must grow, or its hash is not known */
+  BJVMI_MAP_NO_MEMORY,
+} bjvmi_map_put;
+
+static inline uint32_t bjvmi_upb_hash_integer(uintptr_t key) {
+  uint64_t wide = key;
+  return (uint32_t)wide ^ (uint32_t)(wide >> 32);
+}
+
+static inline uint32_t bjvmi_upb_hash_string(const bjvmi_map_hashing *h, const char *data, size_t size) {
+  return _upb_Hash(data, size, h->seed);
+}
+
+static inline uint32_t bjvmi_upb_hash_key(const bjvmi_map_hashing *h, bool string, upb_key key) {
+  return string ? bjvmi_upb_hash_string(h, key.str->data, key.str->size) : bjvmi_upb_hash_integer(key.num);
+}
+
+/* The entry of a new key: an empty slot in its chain, whose value and key the caller stores. There is one, as the
+ * table is not full. */
+static inline upb_tabent *bjvmi_upb_map_link(upb_table *t, const bjvmi_map_hashing *h, bool string,
+                                             uint32_t hash) {
+  upb_tabent *mine = &t->entries[hash & t->mask];
+  t->count++;
+  if (upb_tabent_isempty(mine)) {
+    upb_tabent_clearnext(mine);
+    return mine;
+  }
+  size_t at = hash & t->mask;
+  do at = (at + 1) & t->mask;
+  while (!upb_tabent_isempty(&t->entries[at]));
+  upb_tabent *empty = &t->entries[at];
+  upb_tabent *before = &t->entries[bjvmi_upb_hash_key(h, string, mine->key) & t->mask];
+  if (before == mine) { /* the same chain: second in it */
+    empty->next = mine->next;
+    upb_tabent_setnext(mine, empty);
+    return empty;
+  }
+  *empty = *mine; /* another chain: what holds the slot moves, and its predecessor follows it */
+  while (upb_tabent_next(before) != mine) before = upb_tabent_next(before);
+  upb_tabent_setnext(before, empty);
+  upb_tabent_clearnext(mine);
+  return mine;
+}
+
+/* upb grows a table rather than fill its last eighth. */
+static inline bool bjvmi_upb_map_full(const upb_table *t) {
+  uint32_t size = t->mask + 1;
+  return t->count >= size - size / 8;
+}
+
+/* The chain that a key of this hash would be in; NULL: empty. */
+static inline const upb_tabent *bjvmi_upb_map_chain(const upb_table *t, uint32_t hash) {
+  const upb_tabent *e = &t->entries[hash & t->mask];
+  return upb_tabent_isempty(e) ? NULL : e;
+}
+
+static inline const upb_tabent *bjvmi_upb_map_after(const upb_tabent *e) {
+  return upb_tabent_hasnext(e) ? upb_tabent_next(e) : NULL;
+}
+
+/* Bytes that may be written behind the arena's last allocation. */
+static inline size_t bjvmi_upb_arena_room(upb_Arena *arena) { return UPB_PRIVATE(_upb_ArenaHas)(arena); }
+
+/* upb's copy of a string key; NULL: out of memory. */
+static inline const upb_SizePrefixString *bjvmi_upb_map_key(upb_StringView key, upb_Arena *arena) {
+  char *copy = (char *)upb_Arena_Malloc(arena, sizeof(uint32_t) + key.size + 1);
+  if (!copy) return NULL;
+  uint32_t size = (uint32_t)key.size;
+  memcpy(copy, &size, sizeof size);
+  memcpy(copy + sizeof size, key.data, key.size);
+  copy[sizeof size + key.size] = 0;
+  return (const upb_SizePrefixString *)(const void *)copy;
+}
+
+static inline bjvmi_map_put bjvmi_upb_map_put_string(upb_Map *map, const bjvmi_map_hashing *h,
+                                                     upb_StringView key, const upb_MessageValue *value,
+                                                     upb_Arena *arena) {
+  upb_table *t = &map->t.strtable.t;
+  upb_value v = {0};
+  if (bjvmi_upb_map_full(t) || key.size > UINT32_MAX) return BJVMI_MAP_OTHERWISE;
+  uint32_t hash = bjvmi_upb_hash_string(h, key.data, key.size);
+  for (const upb_tabent *e = bjvmi_upb_map_chain(t, hash); e; e = bjvmi_upb_map_after(e)) {
+    if (e->key.str->size == key.size && memcmp(e->key.str->data, key.data, key.size) == 0)
+      return BJVMI_MAP_TAKEN;
+  }
+  const upb_SizePrefixString *copy = bjvmi_upb_map_key(key, arena);
+  if (!copy || !bjvmi_upb_map_value(value, (size_t)map->val_size, &v, arena)) return BJVMI_MAP_NO_MEMORY;
+  upb_tabent *e = bjvmi_upb_map_link(t, h, true, hash);
+  e->key.str = copy;
+  e->val = v;
+  return BJVMI_MAP_PUT;
+}
+
+static inline bjvmi_map_put bjvmi_upb_map_put_integer(upb_Map *map, const bjvmi_map_hashing *h, uintptr_t key,
+                                                      const upb_MessageValue *value, upb_Arena *arena) {
+  upb_table *t = &map->t.inttable.t;
+  upb_value v = {0};
+  if (bjvmi_upb_map_full(t)) return BJVMI_MAP_OTHERWISE;
+  uint32_t hash = bjvmi_upb_hash_integer(key);
+  for (const upb_tabent *e = bjvmi_upb_map_chain(t, hash); e; e = bjvmi_upb_map_after(e)) {
+    if (e->key.num == key) return BJVMI_MAP_TAKEN;
+  }
+  if (!bjvmi_upb_map_value(value, (size_t)map->val_size, &v, arena)) return BJVMI_MAP_NO_MEMORY;
+  upb_tabent *e = bjvmi_upb_map_link(t, h, false, hash);
+  e->key.num = key;
+  e->val = v;
+  return BJVMI_MAP_PUT;
+}
+
+/* Adds an entry whose key is not in the map. */
+static inline bjvmi_map_put bjvmi_upb_map_put(upb_Map *map, const bjvmi_map_hashing *h,
+                                              const upb_MessageValue *key, const upb_MessageValue *value,
+                                              upb_Arena *arena) {
+  assert(!map->UPB_PRIVATE(is_frozen));
+  if (map->UPB_PRIVATE(is_strtable)) {
+    bool known = h->strings && map->key_size == UPB_MAPTYPE_STRING;
+    return known ? bjvmi_upb_map_put_string(map, h, key->str_val, value, arena) : BJVMI_MAP_OTHERWISE;
+  }
+  if (!h->integers) return BJVMI_MAP_OTHERWISE;
+  return bjvmi_upb_map_put_integer(map, h, bjvmi_upb_map_integer(key, (size_t)map->key_size), value, arena);
+}
+
+enum { BJVMI_MAP_TRIES = 8, BJVMI_MAP_TRY_SLOTS = 16 };
+
+/* Whether upb finds a string key in the slot of a table that our hash says. */
+static inline bool bjvmi_upb_map_try_string(const bjvmi_map_hashing *h, char letter) {
+  upb_tabent entries[BJVMI_MAP_TRY_SLOTS];
+  upb_strtable table = {{entries, 1, BJVMI_MAP_TRY_SLOTS - 1}};
+  uint32_t words[5]; /* a upb_SizePrefixString: its size, then its bytes */
+  char text[sizeof words - sizeof(uint32_t)];
+  upb_value found;
+  uint32_t size = (uint32_t)(letter & 15) + 1;
+  for (size_t i = 0; i < sizeof text; i++) text[i] = (char)(letter + (char)i);
+  words[0] = size;
+  memcpy(&words[1], text, sizeof text);
+  memset(entries, 0, sizeof entries);
+  upb_tabent *e = &entries[bjvmi_upb_hash_string(h, text, size) & table.t.mask];
+  e->key.str = (const upb_SizePrefixString *)words;
+  upb_tabent_clearnext(e);
+  return upb_strtable_lookup2(&table, text, size, &found);
+}
+
+static inline bool bjvmi_upb_map_try_integer(uintptr_t key) {
+  upb_tabent entries[BJVMI_MAP_TRY_SLOTS];
+  upb_inttable table = {{entries, 1, BJVMI_MAP_TRY_SLOTS - 1}};
+  upb_value found;
+  memset(entries, 0, sizeof entries);
+  upb_tabent *e = &entries[bjvmi_upb_hash_integer(key) & table.t.mask];
+  e->key.num = key;
+  upb_tabent_clearnext(e);
+  return upb_inttable_lookup(&table, key, &found);
+}
+
+/* In upb 36 the variable whose address is the seed stands in front of this one, which has a name. Other upbs may
+ * not have it. */
+extern const uint64_t kWyhashSalt[] __attribute__((weak));
+
+/* Finds out how upb hashes keys. A wrong guess passes once in 2^32 times (four bits a try). */
+static inline bjvmi_map_hashing bjvmi_upb_map_hashing(void) {
+  bjvmi_map_hashing h = {.strings = kWyhashSalt != NULL, .integers = true};
+  h.seed = (uint64_t)((uintptr_t)kWyhashSalt - sizeof(uint64_t));
+  for (int i = 0; i < BJVMI_MAP_TRIES && h.strings; i++)
+    h.strings = bjvmi_upb_map_try_string(&h, (char)('!' + 9 * i));
+  for (uintptr_t i = 0; i < BJVMI_MAP_TRIES && h.integers; i++)
+    h.integers = bjvmi_upb_map_try_integer((uintptr_t)UINT64_C(0x9e3779b97f4a7c15) * (i + 1) >> i);
+  return h;
 }
 
 /* -- Extensions ----------------------------------------------------------------------------------------- */

@@ -47,13 +47,43 @@ static bjvm_status scan_all(const char *text, size_t size, bjvmi_num *num) {
   return status;
 }
 
-/* Reads both ways, which must agree; the bits of infinity for out of range. */
+/* The text where the plain readers want it: 64 bytes can be read, `behind` follows it. NULL: too long for them. */
+static const char *padded(const bjvmi_num *num, char behind, char room[128]) {
+  size_t size = (size_t)(num->end - num->start);
+  if (size > 60) return NULL;
+  memset(room, behind, 128);
+  memcpy(room, num->start, size);
+  return room;
+}
+
+/* What the plain readers take must be what the others make of it. */
+static void check_plain(const bjvmi_num *num, bjvm_status status, const double *d, const float *f) {
+  static const char behind[] = {0, ',', '}', ']', ' '};
+  char room[128];
+  for (size_t i = 0; i < sizeof behind; i++) {
+    const char *text = padded(num, behind[i], room);
+    if (!text) return;
+    double got_d = 0;
+    float got_f = 0;
+    const char *end = d ? bjvmi_num_plain_double(text, &got_d) : bjvmi_num_plain_float(text, &got_f);
+    if (!end) continue;
+    cr_assert(status == BJVM_OK && end - text == num->end - num->start, "%.60s: took %td bytes", text,
+              end - text);
+    if (d) cr_assert(double_bits(got_d) == double_bits(*d), "%.60s: %a, should be %a", text, got_d, *d);
+    else
+      cr_assert(float_bits(got_f) == float_bits(*f), "%.60s: %a, should be %a", text, (double)got_f,
+                (double)*f);
+  }
+}
+
+/* Reads all ways, which must agree; the bits of infinity for out of range. */
 static uint64_t read_double(const bjvmi_num *num) {
   double v = 0, slow = 0;
   bjvm_status status = bjvmi_num_to_double(num, &v), slow_status = bjvmi_num_to_double_slow(num, &slow);
   cr_assert(status == BJVM_OK || status == BJVM_OUT_OF_RANGE);
   cr_assert(status == slow_status && double_bits(v) == double_bits(slow),
             "%.*s: %a by the fast way, %a by the slow", (int)(num->end - num->start), num->start, v, slow);
+  check_plain(num, status, &v, NULL);
   return status == BJVM_OK ? double_bits(v) : double_infinity | (uint64_t)num->negative << 63;
 }
 
@@ -64,6 +94,7 @@ static uint32_t read_float(const bjvmi_num *num) {
   cr_assert(status == slow_status && float_bits(v) == float_bits(slow),
             "%.*s: %a by the fast way, %a by the slow", (int)(num->end - num->start), num->start, (double)v,
             (double)slow);
+  check_plain(num, status, NULL, &v);
   return status == BJVM_OK ? float_bits(v) : float_infinity | (uint32_t)num->negative << 31;
 }
 
@@ -823,6 +854,60 @@ Test(num, prints_as_the_oracle) {
 }
 
 /* Reading texts of all kinds gives the same, fast or slow: read_double and read_float compare. */
+Test(num, plain_reading_takes_what_it_should) {
+  static const struct {
+    const char *text;
+    int taken; /* bytes; 0: left to the others */
+  } cases[] = {
+      {"0", 1},
+      {"-0", 2},
+      {"7,", 1},
+      {"12.5}", 4},
+      {"-12.5]", 5},
+      {"0.000123", 8},
+      {"123456789012345", 15},
+      {"1234567.123456789012", 20},
+      {"0.1234567890123456789", 0},
+      {"0.123456789012345678", 20},
+      {"9007199254740993.0", 0},
+      {"1.0000000000000000000", 0},
+      {"", 0},
+      {"-", 0},
+      {".5", 0},
+      {"1.", 0},
+      {"1.,", 0},
+      {"-.5", 0},
+      {"01", 0},
+      {"00.5", 0},
+      {"-01.5", 0},
+      {"1e5", 0},
+      {"1.5E5", 0},
+      {"1.5.5", 3},
+      {"+1", 0},
+      {"x", 0},
+      {"1234567890123456", 0},
+      {"--1", 0},
+      {"\"1\"", 0},
+      {"1.2345678", 9},
+      {"12345678", 8},
+      {"12345678.", 0},
+  };
+#ifndef BJVM_SIZE_SMALL
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    char room[128] = {0};
+    double d;
+    float f;
+    memcpy(room, cases[i].text, strlen(cases[i].text));
+    const char *end = bjvmi_num_plain_double(room, &d), *float_end = bjvmi_num_plain_float(room, &f);
+    cr_assert(end == float_end && (end ? end - room : 0) == cases[i].taken, "%s: %td taken, should be %d",
+              cases[i].text, end ? end - room : 0, cases[i].taken);
+  }
+#else
+  double d;
+  cr_assert(!bjvmi_num_plain_double(cases[0].text, &d));
+#endif
+}
+
 Test(num, fast_and_slow_reading_agree) {
   uint64_t state = 7;
   char text[1000];

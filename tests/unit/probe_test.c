@@ -475,3 +475,105 @@ Test(probe, every_key_type_with_every_value_type) {
   for (int i = 0; i < KEY_TYPES; i++) cr_assert(t.keys[key_types[i]]);
   fixture_close(&f);
 }
+
+/* -- Insertion into maps -------------------------------------------------------------------------------- */
+
+enum { ENTRIES = 3000 };
+
+/* The n-th key: of many lengths, with and without a zero byte, close to each other. */
+static upb_MessageValue nth_key(upb_CType type, int n, upb_Arena *arena) {
+  upb_MessageValue key;
+  memset(&key, 0, sizeof key);
+  switch (type) {
+    case kUpb_CType_String: {
+      size_t size = (size_t)(n % 97);
+      char *text = (char *)upb_Arena_Malloc(arena, size + 16);
+      memset(text, n % 3 ? 'k' : 0, size);
+      key.str_val = upb_StringView_FromDataAndSize(text, size + (size_t)sprintf(text + size, "%d", n));
+      break;
+    }
+    case kUpb_CType_Int32: key.int32_val = n * (n % 2 ? 1 : -65536); break;
+    case kUpb_CType_UInt32: key.uint32_val = 4294967295u - (uint32_t)n; break;
+    case kUpb_CType_Bool: key.bool_val = n != 0; break;
+    default: key.int64_val = n * (n % 2 ? INT64_C(4294967297) : INT64_C(-1)); break;
+  }
+  return key;
+}
+
+/* As the decoder does it: here where upb's way is known, by the public call else. Whether it was new. */
+static bool insert(upb_Map *map, const bjvmi_map_hashing *h, upb_MessageValue key, upb_MessageValue value,
+                   upb_Arena *arena, size_t *here) {
+  bjvmi_map_put put = bjvmi_upb_map_put(map, h, &key, &value, arena);
+  cr_assert(put != BJVMI_MAP_NO_MEMORY);
+  if (put == BJVMI_MAP_OTHERWISE)
+    return upb_Map_Insert(map, key, value, arena) == kUpb_MapInsertStatus_Inserted;
+  ++*here;
+  return put == BJVMI_MAP_PUT;
+}
+
+/* Every key is found with its value by upb, and by a walk once; upb can take it out again. */
+static void check_filled(upb_Map *map, upb_CType type, int count, upb_Arena *arena) {
+  upb_MessageValue key, value;
+  size_t walked = 0, iter = kUpb_Map_Begin;
+  cr_assert(upb_Map_Size(map) == (size_t)count);
+  while (upb_Map_Next(map, &key, &value, &iter)) walked++;
+  cr_assert(walked == (size_t)count);
+  for (int i = 0; i < count; i++) {
+    cr_assert(upb_Map_Get(map, nth_key(type, i, arena), &value) && value.int32_val == i, "key %d of %d", i,
+              count);
+  }
+  for (int i = 0; i < count; i += 2) {
+    cr_assert(upb_Map_Delete(map, nth_key(type, i, arena), &value) && value.int32_val == i, "key %d of %d", i,
+              count);
+  }
+  for (int i = 0; i < count; i++)
+    cr_assert(upb_Map_Get(map, nth_key(type, i, arena), NULL) == (i % 2 == 1), "key %d of %d", i, count);
+}
+
+/* Where upb hashes otherwise than is guessed, everything works but decoding of maps is slower: that must not go
+ * unnoticed. */
+Test(probe, hashes_of_upb_are_known) {
+  const bjvmi_map_hashing known = bjvmi_upb_map_hashing();
+  cr_assert(known.strings && known.integers);
+  bjvmi_map_hashing wrong = known;
+  wrong.seed ^= 8;
+  int right = 0;
+  for (int i = 0; i < BJVMI_MAP_TRIES; i++) right += bjvmi_upb_map_try_string(&wrong, (char)('!' + 9 * i));
+  cr_assert(right < BJVMI_MAP_TRIES, "a wrong seed passes");
+}
+
+Test(probe, maps_filled_here_are_maps_of_upb) {
+  static const upb_CType types[] = {kUpb_CType_String, kUpb_CType_Int32, kUpb_CType_UInt32, kUpb_CType_Int64,
+                                    kUpb_CType_Bool};
+  static const int counts[] = {1, 2, 3, 5, 8, 13, 14, 15, 100, ENTRIES};
+  const bjvmi_map_hashing known = bjvmi_upb_map_hashing();
+  const bjvmi_map_hashing unknown = {0, false, false};
+  for (size_t row = 0; row < sizeof types / sizeof *types; row++) {
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+      int count = types[row] == kUpb_CType_Bool ? (counts[c] > 2 ? 2 : counts[c]) : counts[c];
+      for (int form = 0; form < 4; form++) {
+        upb_Arena *arena = upb_Arena_New();
+        upb_Map *map = upb_Map_New(arena, types[row], kUpb_CType_Int32);
+        const bjvmi_map_hashing *h = form & 1 ? &known : &unknown;
+        upb_MessageValue value;
+        size_t here = 0;
+        memset(&value, 0, sizeof value);
+        if (form & 2) cr_assert(bjvmi_upb_map_reserve(map, (size_t)count, arena));
+        for (int i = 0; i < count; i++) {
+          value.int32_val = i;
+          cr_assert(insert(map, h, nth_key(types[row], i, arena), value, arena, &here), "key %d of %d", i,
+                    count);
+        }
+        value.int32_val = -1; /* a key that is there is left alone */
+        for (int i = 0; i < count; i++) {
+          upb_MessageValue key = nth_key(types[row], i, arena);
+          bjvmi_map_put put = bjvmi_upb_map_put(map, h, &key, &value, arena);
+          cr_assert(put == BJVMI_MAP_TAKEN || put == BJVMI_MAP_OTHERWISE, "key %d of %d", i, count);
+        }
+        cr_assert((here > 0) == (form & 1));
+        check_filled(map, types[row], count, arena);
+        upb_Arena_Free(arena);
+      }
+    }
+  }
+}
