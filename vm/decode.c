@@ -15,15 +15,29 @@ static void open_window(bjvmi_decoder *vm, bool padded) {
   if (padded) vm->safe = UINTPTR_MAX;
 }
 
+/* The last BJVMI_DECODE_PAD bytes of the text, or all of it, to `tail`, which then holds zeros behind them; how many
+ * they are. By copies of fixed size: most texts are short, and every one comes here. */
+static size_t copy_tail(bjvmi_decoder *vm) {
+  const char *end = vm->json + vm->size;
+  size_t n = vm->size < BJVMI_DECODE_PAD ? vm->size : BJVMI_DECODE_PAD;
+  if (n == BJVMI_DECODE_PAD) {
+    memcpy(vm->tail, end - BJVMI_DECODE_PAD, BJVMI_DECODE_PAD);
+  } else if (bjvmi_short_in_page(vm->json, BJVMI_DECODE_PAD)) {
+    memcpy(vm->tail, vm->json, BJVMI_DECODE_PAD);
+  } else {
+    memcpy(vm->tail, vm->json, n);
+  }
+  memset(vm->tail + n, 0, 2 * BJVMI_DECODE_PAD);
+  return n;
+}
+
 const char *bjvmi_decode_refill(bjvmi_decoder *vm, const char *p) {
   size_t left = (size_t)(vm->end - p); /* < BJVMI_DECODE_PAD: the window is the text, and p is past safe */
-  size_t at = bjvmi_decode_offset(vm, p);
-  memcpy(vm->tail, p, left);
-  memset(vm->tail + left, 0, sizeof vm->tail - left);
-  vm->tail_at = at;
-  vm->end = vm->tail + left;
+  size_t n = copy_tail(vm);
+  vm->tail_at = vm->size - n;
+  vm->end = vm->tail + n;
   vm->safe = UINTPTR_MAX;
-  return vm->tail;
+  return vm->end - left;
 }
 
 const char *bjvmi_decode_blanks(bjvmi_decoder *vm, const char *p) {
@@ -188,7 +202,7 @@ static void set_up(bjvmi_decoder *vm, const bjvm_plan *plan, const char *json, s
   vm->undo = NULL;
   vm->notes = NULL;
   vm->tail_at = 0;
-  vm->guessed = 0;
+  vm->guessed[0] = vm->guessed[1] = 0;
   vm->json = json;
   vm->size = size;
   vm->arena = arena;

@@ -13,6 +13,7 @@
 #include "bjvm/codec.h"
 #include "num.h"
 #include "plan.h"
+#include "short_string.h"
 #include "upb_layout.h"
 
 enum {
@@ -97,7 +98,8 @@ typedef struct bjvmi_decoder {
   size_t elements_left;
   size_t memory_left;
   uint32_t flags;
-  size_t guessed; /* the text before this offset has been looked at for the sizes of maps */
+  size_t guessed
+      [2]; /* the text before this offset has been looked at for the sizes of maps: by commas, by braces */
   bjvm_status status;
   const char *fault;    /* the offending byte, when status is set; then */
   size_t fault_at;      /* its offset in the text */
@@ -176,6 +178,19 @@ static inline void *bjvmi_decode_alloc(bjvmi_decoder *vm, size_t size) {
   void *p = upb_Arena_Malloc(vm->arena, size);
   if (__builtin_expect(!p, 0)) vm->status = BJVM_OUT_OF_MEMORY;
   return p;
+}
+
+/* Copies the n <= BJVMI_SHORT_MAX bytes at `from`, where 32 can be read, to `place`, the arena's last allocation.
+ * Where the arena has the room it copies 32 whatever n is, as a loop that n ends costs a misprediction a string;
+ * what lies behind the allocation belongs to nobody yet. */
+static inline void bjvmi_decode_copy_short(bjvmi_decoder *vm, char *place, const char *from, size_t n) {
+#if BJVMI_SHORT_STRINGS && !BJVMI_CHECKED_READS
+  if (__builtin_expect(bjvmi_upb_arena_room(vm->arena) >= 32, 1)) {
+    memcpy(place, from, 32);
+    return;
+  }
+#endif
+  bjvmi_short_copy(place, from, n); /* an arena's blocks are multiples of 8 bytes */
 }
 
 /* Memory that need not outlive the call: scratch, or else the message's, counted. NULL with status set. */

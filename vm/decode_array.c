@@ -5,7 +5,6 @@
  * afterwards, also on every error.
  */
 #include "decode.h"
-#include "short_string.h"
 
 enum { FIRST_CAPACITY = 8 };
 

@@ -5,7 +5,6 @@
  * the text's object ends.
  */
 #include "decode.h"
-#include "short_string.h"
 
 enum {
   KEY_ROOM = 64,  /* an escaped key that is no string is longer only by junk, and goes to temporary memory */
@@ -40,22 +39,41 @@ static upb_Map *new_map(bjvmi_decoder *vm, const bjvm_plan *entry) {
   return map;
 }
 
-/* About how many entries the map at p has: commas up to the first closing brace. Strings and values may hold
- * both, so it is no more than a guess. What a false one can cost is bounded: an entry has at least 6 bytes, no
- * byte of the text is counted twice, and a call that limits memory gets no guesses. */
-static size_t guess_entries(bjvmi_decoder *vm, const char *p) {
-  enum { FEW = 3, LOOK = 65536, ENTRY_MIN = 6 };
-  size_t at = bjvmi_decode_offset(vm, p);
-  if (vm->memory_left < SIZE_MAX / 2 || at < vm->guessed) return 0;
-  const char *end = vm->end - p > LOOK ? p + LOOK : vm->end;
+/* About how many entries the map at p has: commas up to the first closing brace, or, where the values are messages,
+ * closing braces up to the first two in a row. Strings and values may hold all of these, so it is no more than a
+ * guess. What a false one can cost is bounded: an entry has at least 6 bytes, no byte of the text is counted twice by
+ * the same rule, and a call that limits memory gets no guesses. */
+enum { GUESS_FEW = 3, GUESS_LOOK = 65536, ENTRY_MIN = 6 };
+
+static size_t count_commas(const char *p, const char *end, size_t *size) {
   const char *brace = (const char *)memchr(p, '}', (size_t)(end - p));
-  if (brace) end = brace;
-  size_t size = (size_t)(end - p);
-  vm->guessed = at + size;
-  size_t commas = bjvmi_short_count(p, size, ',');
+  *size = (size_t)((brace ? brace : end) - p);
+  return bjvmi_short_count(p, *size, ',');
+}
+
+static size_t count_braces(const char *p, const char *end, size_t *size) {
+  size_t count = 0;
+  const char *q = p;
+  while (end - q > 1 && (q = (const char *)memchr(q, '}', (size_t)(end - q - 1))) != NULL && q[1] != '}') {
+    count++;
+    q++;
+  }
+  *size = (size_t)((q ? q : end) - p);
+  return count;
+}
+
+static size_t guess_entries(bjvmi_decoder *vm, const bjvm_plan *entry, const char *p) {
+  size_t at = bjvmi_decode_offset(vm, p);
+  size_t size;
+  bool messages = BJVMI_OP_KIND(entry->words[1].op) == BJVMI_KIND_MESSAGE;
+  size_t *guessed = &vm->guessed[messages];
+  if (vm->memory_left < SIZE_MAX / 2 || at < *guessed) return 0;
+  const char *end = vm->end - p > GUESS_LOOK ? p + GUESS_LOOK : vm->end;
+  size_t count = messages ? count_braces(p, end, &size) : count_commas(p, end, &size);
+  *guessed = at + size;
   size_t most = size / ENTRY_MIN < vm->elements_left ? size / ENTRY_MIN : vm->elements_left;
-  size_t count = commas < most ? commas : most;
-  return count < FEW ? 0 : count + 1;
+  if (count > most) count = most;
+  return count < GUESS_FEW ? 0 : count + 1;
 }
 
 bool bjvmi_decode_map_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, void *slot, const bjvm_plan *entry,
@@ -73,7 +91,7 @@ bool bjvmi_decode_map_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, void *slot,
   }
   if (!map) map = new_map(vm, entry);
   if (!map) return false;
-  size_t count = guess_entries(vm, p);
+  size_t count = guess_entries(vm, entry, p);
   if (count > 0) (void)bjvmi_upb_map_reserve(map, count, vm->arena); /* a guess: without it the map grows */
   f->at = map;
   if (!f->u.map.merge) bjvmi_upb_set_pointer(slot, map);

@@ -5,7 +5,6 @@
  * reports where it is wrong.
  */
 #include "decode.h"
-#include "short_string.h"
 
 const char *bjvmi_decode_close_quote(bjvmi_decoder *vm, const char *p, unsigned *flags) {
   const char *q = vm->kernels->scan(p + 1, vm->end, flags);
@@ -102,7 +101,7 @@ const char *bjvmi_decode_string(bjvmi_decoder *vm, const char *p, void *dst) {
     }
     char *place = (char *)bjvmi_decode_alloc(vm, length);
     if (__builtin_expect(!place, 0)) return bjvmi_decode_fail(vm, vm->status, p, NULL);
-    bjvmi_short_copy(place, p + 1, length); /* an arena's blocks are multiples of 8 bytes */
+    bjvmi_decode_copy_short(vm, place, p + 1, length);
     bjvmi_upb_set_string(dst, place, length);
     return p + length + 2;
   }

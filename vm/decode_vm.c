@@ -10,7 +10,6 @@
  * miss asks the tables.
  */
 #include "decode.h"
-#include "short_string.h"
 
 #if defined(__SSE2__) && !defined(BJVM_PORTABLE_KERNELS)
 #include <emmintrin.h>
@@ -228,7 +227,7 @@ STRING : {
     } else {
       char *place = (char *)bjvmi_decode_alloc(vm, length);
       if (__builtin_expect(!place, 0)) goto failed_here;
-      bjvmi_short_copy(place, p + 1, length); /* an arena's blocks are multiples of 8 bytes */
+      bjvmi_decode_copy_short(vm, place, p + 1, length);
       bjvmi_upb_set_string(SLOT(), place, length);
     }
     p += length + 2;

@@ -30,6 +30,12 @@
 #define BJVMI_CHECKED_READS 0
 #endif
 
+/* Whether n bytes at p can be read because they lie in one page with the first, which must be there to be read. Never
+ * in a build that checks reads. */
+static inline bool bjvmi_short_in_page(const char *p, size_t n) {
+  return !BJVMI_CHECKED_READS && ((uintptr_t)p & 4095) <= 4096 - n;
+}
+
 enum { BJVMI_SHORT_MAX = 31 }; /* the longest string these functions accept */
 
 /* The length of the plain ASCII string that starts at p, up to its closing quote; more than BJVMI_SHORT_MAX
@@ -160,7 +166,7 @@ static inline uint32_t bjvmi_short_odd(__m128i v) {
  * builds leave it out. */
 static inline bool bjvmi_short_plain(char *out, const char *p, size_t n) {
 #if BJVMI_SHORT_STRINGS && !BJVMI_CHECKED_READS
-  if (__builtin_expect(((uintptr_t)p & 4095) > 4096 - 32, 0)) return false;
+  if (__builtin_expect(!bjvmi_short_in_page(p, 32), 0)) return false;
   __m128i low = _mm_loadu_si128((const __m128i *)(const void *)p);
   __m128i high = _mm_loadu_si128((const __m128i *)(const void *)(p + 16));
   _mm_storeu_si128((__m128i *)(void *)out, low);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "map_hashing.h"
+#include "short_string.h"
 #include "upb/base/string_view.h"
 #include "upb/hash/common.h"
 #include "upb/hash/int_table.h"
@@ -372,7 +373,11 @@ static inline const upb_SizePrefixString *bjvmi_upb_map_key(upb_StringView key, 
   if (!copy) return NULL;
   uint32_t size = (uint32_t)key.size;
   memcpy(copy, &size, sizeof size);
-  memcpy(copy + sizeof size, key.data, key.size);
+  if (key.size <= 32 && bjvmi_upb_arena_room(arena) >= 40 && bjvmi_short_in_page(key.data, 32)) {
+    memcpy(copy + sizeof size, key.data, 32); /* whatever its size: no branch, and no call */
+  } else {
+    memcpy(copy + sizeof size, key.data, key.size);
+  }
   copy[sizeof size + key.size] = 0;
   return (const upb_SizePrefixString *)(const void *)copy;
 }
