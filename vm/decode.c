@@ -22,7 +22,7 @@ static size_t copy_tail(bjvmi_decoder *vm) {
   size_t n = vm->size < BJVMI_DECODE_PAD ? vm->size : BJVMI_DECODE_PAD;
   if (n == BJVMI_DECODE_PAD) {
     memcpy(vm->tail, end - BJVMI_DECODE_PAD, BJVMI_DECODE_PAD);
-  } else if (bjvmi_short_in_page(vm->json, BJVMI_DECODE_PAD)) {
+  } else if (n > 0 && bjvmi_short_in_page(vm->json, BJVMI_DECODE_PAD)) {
     memcpy(vm->tail, vm->json, BJVMI_DECODE_PAD);
   } else {
     memcpy(vm->tail, vm->json, n);
