@@ -313,7 +313,8 @@ const char *bjvmi_decode_time(bjvmi_decoder *vm, const char *p, const bjvm_plan 
 const char *bjvmi_decode_field_mask(bjvmi_decoder *vm, const char *p, const bjvm_plan *sub, void *msg);
 const char *bjvmi_decode_wrapper(bjvmi_decoder *vm, const char *p, const bjvm_plan *sub, void *msg);
 
-/* Starts an Any; p is at its brace. *state is the open Any (NULL: it was `{}`, read completely). */
+/* Starts an Any; p is at its brace. *state is the open Any (NULL: it was `{}`, read completely). Returns the place
+ * behind the brace, or behind the member @type where that comes first: then type_seen is set. */
 const char *bjvmi_decode_any_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p,
                                   const bjvm_plan *sub, void *msg, bjvmi_decode_any **state);
 /* Packs the content into the Any. */

@@ -384,8 +384,9 @@ map : {
 }
 
 next_member: /* behind a member's value; w is its word */
-  p = bjvmi_decode_check(vm, p);
   w++;
+behind_member: /* the same; w is the word guessed to come next */
+  p = bjvmi_decode_check(vm, p);
   if (__builtin_expect(p[0] == ',' && p[1] == '"' && msg == f->at, 1)) {
     p++;
     goto name;
@@ -431,10 +432,7 @@ look_up : {
     w = m.word;
     goto member_found;
   }
-  if (r == BJVMI_KEY_SKIPPED) {
-    w--; /* next_member goes one on */
-    goto next_member;
-  }
+  if (r == BJVMI_KEY_SKIPPED) goto behind_member;
   if (r == BJVMI_KEY_FAIL) goto failed;
   f->pc = w = m.word;
   plan = m.plan;
@@ -555,7 +553,8 @@ any_value : {
   if (sub->kind != BJVMI_KIND_MESSAGE) {
     f->kind = BJVMI_DECODE_ANY_VALUE;
     f->at = any;
-    p = bjvmi_decode_token(vm, p + 1);
+    if (__builtin_expect(any->type_seen, 1)) goto any_next;
+    p = bjvmi_decode_token(vm, p);
     goto any_member;
   }
   f->kind = BJVMI_DECODE_MESSAGE;
@@ -568,9 +567,9 @@ any_value : {
   f->u.message.any = any;
   f->extensions = (uint16_t)vm->extension_count;
   if (__builtin_expect(plan->word_count > 64, 0) && !bjvmi_decode_wide_begin(vm, f)) goto failed_here;
-  w = plan->words + plan->word_count; /* the first name is most likely @type */
-  p = bjvmi_decode_token(vm, p + 1);
-  if (*p == '}') goto close_object;
+  w = plan->words;
+  if (__builtin_expect(any->type_seen, 1)) goto behind_member;
+  p = bjvmi_decode_token(vm, p);
   goto member;
 }
 

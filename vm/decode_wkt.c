@@ -20,16 +20,18 @@ static void store(void *msg, const bjvmi_word *w, uint64_t v) {
 
 const char *bjvmi_decode_time(bjvmi_decoder *vm, const char *p, const bjvm_plan *sub, void *msg) {
   char buffer[64];
-  const char *text;
-  size_t size;
+  const char *text = p + 1;
   int64_t seconds = 0;
   int32_t nanos = 0;
   bool timestamp = sub->kind == BJVMI_KIND_TIMESTAMP;
   if (*p != '"')
     return bjvmi_decode_fail(vm, BJVM_WRONG_TYPE, p,
                              timestamp ? "a timestamp in quotes" : "a duration in quotes");
-  const char *q = bjvmi_decode_short(vm, p, buffer, sizeof buffer, &text, &size);
-  if (!q) return NULL;
+  size_t size = bjvmi_short_length(text);
+  const char *q = text + size + 1;
+  if (__builtin_expect(size > BJVMI_SHORT_MAX, 0))
+    q = bjvmi_decode_short(vm, p, buffer, sizeof buffer, &text, &size);
+  if (__builtin_expect(!q, 0)) return NULL;
   if (timestamp ? bjvmi_timestamp_read(text, size, &seconds, &nanos) != NULL
                 : bjvmi_duration_read(text, size, &seconds, &nanos) != NULL) {
     return timestamp ? bjvmi_decode_fail(vm, BJVM_BAD_TIMESTAMP, p,
@@ -225,44 +227,38 @@ static void go_back(bjvmi_decoder *vm, window w) {
   vm->end = w.end;
 }
 
-/* The @type string of the object at p, copied to the arena of the message; false with status set. */
-static bool read_type(bjvmi_decoder *vm, const char *p, upb_StringView *url) {
+/* The @type string of the object at p, copied to the arena of the message; returns its end, or NULL with status
+ * set. */
+static const char *read_type(bjvmi_decoder *vm, const char *p, upb_StringView *url) {
   const char *fault = p;
   vm->key = p;
   if (*p == '"') {
     p = bjvmi_decode_string(vm, p, url);
-    if (!p) return false;
+    if (!p) return NULL;
     for (size_t i = url->size; i-- > 0;) {
-      if (url->data[i] == '/' && i > 0 && i + 1 < url->size) return true;
+      if (url->data[i] == '/' && i > 0 && i + 1 < url->size) return p;
     }
-    bjvmi_decode_fail(vm, BJVM_ANY_TYPE, fault, "a type URL such as \"type.googleapis.com/pkg.Message\"");
-    return false;
+    return bjvmi_decode_fail(vm, BJVM_ANY_TYPE, fault,
+                             "a type URL such as \"type.googleapis.com/pkg.Message\"");
   }
-  bjvmi_decode_fail(vm, BJVM_WRONG_TYPE, p, "a type URL in quotes");
-  return false;
+  return bjvmi_decode_fail(vm, BJVM_WRONG_TYPE, p, "a type URL in quotes");
 }
 
-/* The first member, when that is @type: the usual case. *at is the value's place, NULL: another member comes
- * first. */
-static bool type_is_first(bjvmi_decoder *vm, const char *p, upb_StringView *url, bool *found) {
+/* The first member, when that is @type: the usual case. Returns the place behind it and *found, or p: another member
+ * comes first, or NULL. */
+static const char *type_is_first(bjvmi_decoder *vm, const char *p, upb_StringView *url, bool *found) {
   char buffer[64];
   const char *text;
   size_t size;
   *found = false;
-  if (*p != '"') {
-    bjvmi_decode_unexpected(vm, p, "a name in quotes");
-    return false;
-  }
-  p = bjvmi_decode_short(vm, p, buffer, sizeof buffer, &text, &size);
-  if (!p) return false;
-  if (size != 5 || memcmp(text, "@type", 5) != 0) return true;
-  p = bjvmi_decode_token(vm, p);
-  if (*p != ':') {
-    bjvmi_decode_unexpected(vm, p, "':'");
-    return false;
-  }
+  if (*p != '"') return bjvmi_decode_unexpected(vm, p, "a name in quotes");
+  const char *q = bjvmi_decode_short(vm, p, buffer, sizeof buffer, &text, &size);
+  if (!q) return NULL;
+  if (size != 5 || memcmp(text, "@type", 5) != 0) return p;
+  q = bjvmi_decode_token(vm, q);
+  if (*q != ':') return bjvmi_decode_unexpected(vm, q, "':'");
   *found = true;
-  return read_type(vm, bjvmi_decode_token(vm, p + 1), url);
+  return read_type(vm, bjvmi_decode_token(vm, q + 1), url);
 }
 
 /* The @type string at p, a place in the text before the window: copied, with zero bytes behind it, and read
@@ -272,7 +268,7 @@ static bool read_type_apart(bjvmi_decoder *vm, const char *p, upb_StringView *ur
   window w = save(vm);
   const char *end = vm->json + vm->size;
   vm->end = end;
-  if (*p != '"') return read_type(vm, p, url);
+  if (*p != '"') return read_type(vm, p, url) != NULL;
   const char *q = bjvmi_decode_close_quote(vm, p, &flags);
   if (!q) return false;
   size_t size = (size_t)(q + 1 - p);
@@ -286,7 +282,7 @@ static bool read_type_apart(bjvmi_decoder *vm, const char *p, upb_StringView *ur
   vm->end = copy + size;
   uint32_t options = vm->flags;
   vm->flags &= ~(uint32_t)BJVM_DECODE_ALIAS; /* the copy is no place to point into */
-  bool ok = read_type(vm, copy, url);
+  bool ok = read_type(vm, copy, url) != NULL;
   vm->flags = options;
   if (!ok && vm->fault >= copy && vm->fault <= copy + size)
     bjvmi_decode_fail(vm, vm->status, p, vm->expected);
@@ -317,7 +313,8 @@ static bool type_is_noted(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *
   }
   /* The value may lie before a tail that is being read, or in it. */
   bool in_tail = w.safe == UINTPTR_MAX && vm->end != vm->json + vm->size;
-  if (in_tail && slot->type >= vm->tail_at) return read_type(vm, vm->tail + (slot->type - vm->tail_at), url);
+  if (in_tail && slot->type >= vm->tail_at)
+    return read_type(vm, vm->tail + (slot->type - vm->tail_at), url) != NULL;
   return read_type_apart(vm, vm->json + slot->type, url);
 }
 
@@ -340,9 +337,13 @@ const char *bjvmi_decode_any_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, cons
   if (*q == '}') return q + 1;
   if (!r || !r->find_message || !r->encode) return bjvmi_decode_fail(vm, BJVM_NO_REGISTRY, p, NULL);
   if (!vm->scratch) return bjvmi_decode_fail(vm, BJVM_SCRATCH, p, NULL);
-  if (!type_is_first(vm, q, &url, &found)) return NULL;
-  go_back(vm, w);
-  if (!found && !type_is_noted(vm, f, p, &url)) return NULL;
+  q = type_is_first(vm, q, &url, &found);
+  if (!q) return NULL;
+  if (!found) {
+    go_back(vm, w);
+    if (!type_is_noted(vm, f, p, &url)) return NULL;
+    q = p + 1;
+  }
   bjvm_status status = BJVM_ANY_TYPE;
   const bjvm_plan *plan = resolve(vm, url, &status);
   if (!plan) {
@@ -356,10 +357,11 @@ const char *bjvmi_decode_any_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, cons
                             .plan = plan,
                             .content = content,
                             .arena = vm->arena,
-                            .url = url};
+                            .url = url,
+                            .type_seen = found};
   vm->arena = vm->scratch;
   *state = any;
-  return p;
+  return q;
 }
 
 bool bjvmi_decode_any_close(bjvmi_decoder *vm, bjvmi_decode_any *any) {

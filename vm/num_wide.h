@@ -1,6 +1,6 @@
 /* What the number files share: wide multiplication, byte order, digits in words, powers of ten.
  *
- * Private to num_int.c, num_print.c and num_parse.c (and their tests). Everything here is integer
+ * Private to num_int.c, num_print.c and num_parse.c (and their tests); time_text.c takes the digits in words. Everything here is integer
  * arithmetic, so no floating-point environment, x87 precision or locale can change a result.
  */
 #ifndef BJVM_NUM_WIDE_H_

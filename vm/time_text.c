@@ -8,6 +8,7 @@
  * Source: RFC 3339; the ProtoJSON page of the Protocol Buffers documentation.
  */
 #include "time_text.h"
+#include "num_wide.h"
 
 #include <string.h>
 
@@ -130,23 +131,13 @@ static int64_t to_seconds(const moment *m) {
 }
 
 #ifndef BJVM_SIZE_SMALL
-/* Eight bytes, the first the lowest whatever the byte order. */
-static inline uint64_t load64(const char *p) {
-  uint64_t v;
-  memcpy(&v, p, sizeof v);
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  v = __builtin_bswap64(v);
-#endif
-  return v;
-}
-
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 
 /* Eight bytes against a form in which '0' stands for a digit. Leaves digits as 0..9 and the other places as
  * 0, and sets the high bit of *bad's bytes where it does not fit. `other` has 0xFF at the places that are not
  * digits. */
 static inline uint64_t fit(const char *p, uint64_t form, uint64_t other, uint64_t *bad) {
-  uint64_t v = load64(p) ^ form;
+  uint64_t v = bjvmi_num_load8(p) ^ form;
   /* A digit may be up to 9, so that 0x76 carries into bit 7 from 10 on; another place only 0, so 0x7F from 1
    * on. A carry out of a byte needs that byte >= 0x81, which is bad by itself. */
   *bad |= (v + (EACH(0x76) | (other & EACH(0x09)))) | v;
@@ -157,15 +148,15 @@ static inline uint64_t fit(const char *p, uint64_t form, uint64_t other, uint64_
 static inline uint64_t join(uint64_t v) { return v * 10 + (v >> 8); }
 static inline uint32_t byte_at(uint64_t v, unsigned i) { return (uint32_t)(v >> 8 * i) & 0xFF; }
 
-/* Digits of a fraction scaled to nanoseconds; n is 3, 6 or 9. Returns UINT32_MAX for a byte that is none. */
+/* The n digits at p, 3, 6 or 9, as nanoseconds; 8 bytes before p can be read. UINT32_MAX for a byte that is none. */
 static uint32_t read_fraction(const char *p, unsigned n) {
-  uint32_t v = 0;
-  for (unsigned i = 0; i < n; i++) {
-    uint32_t digit = (uint32_t)(uint8_t)p[i] - '0';
-    if (digit > 9) return UINT32_MAX;
-    v = v * 10 + digit;
-  }
-  return n == 9 ? v : n == 6 ? v * 1000 : v * 1000000;
+  static const uint32_t unit[10] = {[3] = 1000000, [6] = 1000, [9] = 1};
+  unsigned others = n < 8 ? 8 - n : 0;
+  uint64_t digits = bjvmi_num_load8(p + n - 8) ^ EACH('0');
+  digits = digits >> 8 * others << 8 * others; /* what stands before them becomes leading zeros */
+  uint32_t first = n == 9 ? (uint32_t)(uint8_t)*p - '0' : 0;
+  if ((((digits + EACH(0x76)) | digits) & EACH(0x80)) || first > 9) return UINT32_MAX;
+  return ((uint32_t)bjvmi_num_join8(digits) + first * 100000000) * unit[n];
 }
 
 /* The forms of 20, 24, 27 and 30 bytes that end in Z. False: not one of them, or not right. */
