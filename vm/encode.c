@@ -37,7 +37,7 @@ static void add_map_key(bjvmi_text *t, const bjvmi_encode_frame *f) {
   if (f->entries) {
     key = f->entries[taken - 1].key;
   } else {
-    bjvmi_map_walk walk = {0, 0};
+    bjvmi_map_walk walk = {0, 0, 0};
     while (taken-- > 0) (void)bjvmi_upb_map_next((const upb_Map *)f->at, &walk, &key, &value);
   }
   bjvmi_error_add_key(t, BJVMI_OP_KIND(f->plan->words[0].op), &key);

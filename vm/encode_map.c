@@ -59,7 +59,7 @@ static const bjvmi_map_entry *sorted_entries(bjvmi_encoder *vm, const upb_Map *m
     vm->status = BJVM_OUT_OF_MEMORY;
     return NULL;
   }
-  bjvmi_map_walk walk = {0, 0};
+  bjvmi_map_walk walk = {0, 0, 0};
   size_t n = 0;
   while (n < count && bjvmi_upb_map_next(map, &walk, &e[n].key, &e[n].value)) n++;
   sort_entries(e, n, kind);
@@ -69,7 +69,7 @@ static const bjvmi_map_entry *sorted_entries(bjvmi_encoder *vm, const upb_Map *m
 bool bjvmi_encode_map_begin(bjvmi_encoder *vm, bjvmi_encode_frame *f, const upb_Map *map,
                             const bjvm_plan *entry) {
   f->at = map;
-  f->u.walk = (bjvmi_map_walk){0, 0};
+  f->u.walk = (bjvmi_map_walk){0, 0, 0};
   f->entries = NULL;
   f->extension = 0;
   f->count = map ? (uint32_t)bjvmi_upb_map_size(map) : 0;

@@ -192,12 +192,16 @@ static inline const upb_table *bjvmi_upb_map_table(const upb_Map *map) {
   return map->UPB_PRIVATE(is_strtable) ? &map->t.strtable.t : &map->t.inttable.t;
 }
 
-/* A walk over a map in table order, which is the order of upb's own iterator. Start with all zero. */
-enum { BJVMI_MAP_GROUP = 32 }; /* slots looked at together; at most 64 */
+/* A walk over a map in table order, which is the order of upb's own iterator. Start with all zero.
+ *
+ * Keys and values lie anywhere in the arena, and a walk that waits for one after the other does little else. So slots
+ * are looked at in groups, one group ahead of the one that is taken: what its entries point to is fetched meanwhile. */
+enum { BJVMI_MAP_GROUP = 16 }; /* slots looked at together; at most 64 */
 
 typedef struct bjvmi_map_walk {
-  uint64_t bits; /* the slots below `next`, a group of them, that hold an entry and have not been taken */
-  size_t next;   /* the first slot not looked at */
+  uint64_t bits;  /* the slots of the group in hand that hold an entry and have not been taken */
+  uint64_t ahead; /* the slots of the group behind it that hold an entry */
+  size_t next;    /* the first slot not looked at: two groups from the start of the one in hand */
 } bjvmi_map_walk;
 
 /* Which of the `count` slots from `first` on hold an entry. Without a branch: whether a slot is in use is
@@ -208,8 +212,7 @@ static inline uint64_t bjvmi_upb_map_used(const upb_table *t, size_t first, size
   return bits;
 }
 
-/* Fetches what the entries of a group point to: their keys and values lie anywhere in the arena, and a walk
- * that waits for one after the other does little else. */
+/* Fetches what the entries of a group point to. */
 static inline void bjvmi_upb_map_fetch(const upb_Map *map, const upb_tabent *group, uint64_t bits) {
   bool keys = map->UPB_PRIVATE(is_strtable);
   bool values = map->val_size == 0 || map->val_size == sizeof(void *);
@@ -220,26 +223,39 @@ static inline void bjvmi_upb_map_fetch(const upb_Map *map, const upb_tabent *gro
   }
 }
 
+/* Fetches the bytes of a group's values that are strings: their views have arrived. */
+static inline void bjvmi_upb_map_fetch_strings(const upb_tabent *group, uint64_t bits) {
+  for (; bits; bits &= bits - 1)
+    __builtin_prefetch(((const upb_StringView *)upb_value_getptr(group[__builtin_ctzll(bits)].val))->data);
+}
+
+/* Goes on to the next group that has entries; false at the end. */
+static inline bool bjvmi_upb_map_turn(const upb_Map *map, bjvmi_map_walk *walk) {
+  const upb_table *t = bjvmi_upb_map_table(map);
+  size_t slots = upb_table_size(t);
+  do {
+    if (walk->ahead == 0 && walk->next >= slots) return false;
+    walk->bits = walk->ahead;
+    walk->ahead = 0;
+    if (walk->next < slots) {
+      size_t count = slots - walk->next < BJVMI_MAP_GROUP ? slots - walk->next : BJVMI_MAP_GROUP;
+      walk->ahead = bjvmi_upb_map_used(t, walk->next, count);
+      bjvmi_upb_map_fetch(map, &t->entries[walk->next], walk->ahead);
+    }
+    walk->next += BJVMI_MAP_GROUP;
+  } while (walk->bits == 0);
+  if (map->val_size == UPB_MAPTYPE_STRING)
+    bjvmi_upb_map_fetch_strings(&t->entries[walk->next - 2 * BJVMI_MAP_GROUP], walk->bits);
+  return true;
+}
+
 /* Takes the next entry; false at the end. */
 static inline bool bjvmi_upb_map_next(const upb_Map *map, bjvmi_map_walk *walk, upb_MessageValue *key,
                                       upb_MessageValue *value) {
-  const upb_table *t = bjvmi_upb_map_table(map);
-  size_t slots = upb_table_size(t);
-  while (walk->bits == 0) {
-    if (walk->next >= slots) return false;
-    size_t count = slots - walk->next < BJVMI_MAP_GROUP ? slots - walk->next : BJVMI_MAP_GROUP;
-    walk->bits = bjvmi_upb_map_used(t, walk->next, count);
-    bjvmi_upb_map_fetch(map, &t->entries[walk->next], walk->bits);
-    walk->next += BJVMI_MAP_GROUP;
-  }
-  const upb_tabent *group = &t->entries[walk->next - BJVMI_MAP_GROUP];
+  if (walk->bits == 0 && !bjvmi_upb_map_turn(map, walk)) return false;
+  const upb_tabent *group = &bjvmi_upb_map_table(map)->entries[walk->next - 2 * BJVMI_MAP_GROUP];
   const upb_tabent *e = &group[__builtin_ctzll(walk->bits)];
   walk->bits &= walk->bits - 1;
-  uint64_t later = walk->bits & (walk->bits - 1);
-  if (map->val_size == 0 && later) { /* a string: its view has arrived, its bytes have not */
-    const upb_StringView *view = (const upb_StringView *)upb_value_getptr(group[__builtin_ctzll(later)].val);
-    __builtin_prefetch(view->data);
-  }
   /* A key or value that is no string is the first bytes of its word: all 8 are copied, whatever its size, as gcc
    * makes `rep movs` of a size that varies. */
   if (!map->UPB_PRIVATE(is_strtable)) {

@@ -264,7 +264,7 @@ static void check_map(const fixture *f, const bjvm_plan *plan, const bjvmi_word 
   }
   cr_assert_eq(seen, count);
   /* bjvm's own walk finds the same entries in the same order, also in a table sized beforehand */
-  bjvmi_map_walk walk = {0, 0};
+  bjvmi_map_walk walk = {0, 0, 0};
   upb_MessageValue walked_key, walked;
   memset(&walked_key, 0, sizeof walked_key);
   memset(&walked, 0, sizeof walked);
