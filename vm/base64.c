@@ -1,13 +1,14 @@
 /* Base64 in plain C: three bytes to four letters and back.
  *
- * string_avx2.c holds wide forms that come here for the last bytes and for the place of an error.
+ * string_avx2.c and string_neon.c hold wide forms that come here for the last bytes and for the place of an
+ * error.
  * Kept: the encoder writes (size + 2) / 3 * 4 bytes and none beyond; the decoder reads a group before it
  * writes it, so it may work in place.
  * Source: RFC 4648 sections 4 and 5 (both alphabets), 3.2 (padding).
  */
 #include "kernels_impl.h"
 
-static const char letters[64] = {
+const char bjvmi_base64_letters[64] = {
     'A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I', 'J', 'K', 'L', 'M', 'N', 'O', 'P',
     'Q', 'R', 'S', 'T', 'U', 'V', 'W', 'X', 'Y', 'Z', 'a', 'b', 'c', 'd', 'e', 'f',
     'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o', 'p', 'q', 'r', 's', 't', 'u', 'v',
@@ -15,10 +16,10 @@ static const char letters[64] = {
 };
 
 static char *encode_group(char *out, uint32_t bits) {
-  out[0] = letters[bits >> 18];
-  out[1] = letters[bits >> 12 & 63];
-  out[2] = letters[bits >> 6 & 63];
-  out[3] = letters[bits & 63];
+  out[0] = bjvmi_base64_letters[bits >> 18];
+  out[1] = bjvmi_base64_letters[bits >> 12 & 63];
+  out[2] = bjvmi_base64_letters[bits >> 6 & 63];
+  out[3] = bjvmi_base64_letters[bits & 63];
   return out + 4;
 }
 
@@ -32,10 +33,9 @@ char *bjvmi_base64_encode_portable(char *out, const uint8_t *p, size_t size) {
   return out;
 }
 
-/* The letter's value with V set, or 0 for a byte that is none. */
-#define V 0x80
+#define V BJVMI_BASE64_VALUE
 #define ROW(c, v) [c] = V | (v)
-static const uint8_t values[256] = {
+const uint8_t bjvmi_base64_values[256] = {
     ROW('A', 0),  ROW('B', 1),  ROW('C', 2),  ROW('D', 3),  ROW('E', 4),  ROW('F', 5),  ROW('G', 6),
     ROW('H', 7),  ROW('I', 8),  ROW('J', 9),  ROW('K', 10), ROW('L', 11), ROW('M', 12), ROW('N', 13),
     ROW('O', 14), ROW('P', 15), ROW('Q', 16), ROW('R', 17), ROW('S', 18), ROW('T', 19), ROW('U', 20),
@@ -64,7 +64,8 @@ static const char *check_padding(const char *p, const char *end, unsigned n) {
 uint8_t *bjvmi_base64_decode_portable(uint8_t *out, const char *text, size_t size, const char **bad) {
   const uint8_t *p = (const uint8_t *)text, *end = p + size;
   while (end - p >= 4) {
-    uint32_t a = values[p[0]], b = values[p[1]], c = values[p[2]], d = values[p[3]];
+    uint32_t a = bjvmi_base64_values[p[0]], b = bjvmi_base64_values[p[1]], c = bjvmi_base64_values[p[2]],
+             d = bjvmi_base64_values[p[3]];
     if (!(a & b & c & d & V)) break;
     uint32_t bits = (a & 63) << 18 | (b & 63) << 12 | (c & 63) << 6 | (d & 63);
     out[0] = (uint8_t)(bits >> 16);
@@ -75,7 +76,8 @@ uint8_t *bjvmi_base64_decode_portable(uint8_t *out, const char *text, size_t siz
   }
   uint32_t bits = 0;
   unsigned n = 0;
-  for (; p < end && values[*p]; p++, n++) bits |= (uint32_t)(values[*p] & 63) << (18 - 6 * n);
+  for (; p < end && bjvmi_base64_values[*p]; p++, n++)
+    bits |= (uint32_t)(bjvmi_base64_values[*p] & 63) << (18 - 6 * n);
   const char *wrong = check_padding((const char *)p, (const char *)end, n);
   if (wrong) {
     *bad = wrong;

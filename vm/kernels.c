@@ -1,8 +1,8 @@
 /* The choice among the kernel forms.
  *
- * Each form's table stands in its own file: string_portable.c, string_sse2.c, string_avx2.c. The question to
- * the machine is asked anew at each call (the compiler's run-time library holds the answer), so nothing here
- * is written.
+ * Each form's table stands in its own file: string_portable.c, string_sse2.c, string_avx2.c, string_neon.c.
+ * The question to the machine is asked anew at each call (the compiler's run-time library holds the answer),
+ * so nothing here is written.
  */
 #include "kernels_impl.h"
 
@@ -16,6 +16,9 @@ static const bjvmi_kernels *const forms[] = {
     &bjvmi_kernels_portable,
 #ifdef BJVMI_HAVE_SSE2
     &bjvmi_kernels_sse2,
+#endif
+#ifdef BJVMI_HAVE_NEON
+    &bjvmi_kernels_neon,
 #endif
     NULL,
 };

@@ -32,7 +32,7 @@ enum {
 };
 
 typedef struct bjvmi_kernels {
-  const char *name; /* "portable", "sse2", ... */
+  const char *name; /* "portable", "sse2", "neon", ... */
 
   /* Copies [*src, end) to *out as the inside of a JSON string: escapes `"`, `\`, \b \f \n \r \t and the rest
    * below U+0020 as \u00xx (lower-case hex), everything else (DEL too) raw, or as `flags` say. Checks UTF-8.
@@ -64,6 +64,11 @@ extern const bjvmi_kernels bjvmi_kernels_portable;
 #if defined(__SSE2__) && !defined(BJVM_PORTABLE_KERNELS) && !defined(BJVM_SIZE_SMALL)
 #define BJVMI_HAVE_SSE2 1
 extern const bjvmi_kernels bjvmi_kernels_sse2;
+#endif
+#if defined(__aarch64__) && defined(__ARM_NEON) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ &&              \
+    !defined(BJVM_PORTABLE_KERNELS) && !defined(BJVM_SIZE_SMALL)
+#define BJVMI_HAVE_NEON 1
+extern const bjvmi_kernels bjvmi_kernels_neon;
 #endif
 
 /* The fastest form for this machine. */

@@ -38,6 +38,12 @@ enum {
 };
 extern const uint8_t bjvmi_escape_kinds[256];
 
+/* The 64 letters of base64, and for each byte the value of the letter with BJVMI_BASE64_VALUE set, or 0 for a
+ * byte that is none in either alphabet. */
+enum { BJVMI_BASE64_VALUE = 0x80 };
+extern const char bjvmi_base64_letters[64];
+extern const uint8_t bjvmi_base64_values[256];
+
 /* Places of input and output, moved together. */
 typedef struct bjvmi_places {
   const char *p; /* NULL: the bytes given were not valid UTF-8 */

@@ -15,6 +15,7 @@
 #include <immintrin.h>
 
 #include "string_wide.h"
+#include "utf8_faults.h"
 
 #define AVX2 __attribute__((target("avx2")))
 #define AVX2_INLINE static inline __attribute__((always_inline, target("avx2")))
@@ -35,35 +36,12 @@ AVX2_INLINE uint32_t specials32(__m256i v) {
   return mask32(_mm256_or_si256(hit, _mm256_cmpeq_epi8(v, each('\\'))));
 }
 
-/* Table 3-7 by pairs: what may be wrong with a byte and the one before it, one bit for each kind of fault. A
- * pair has a fault when the high nibble of the first, the low nibble of the first and the high nibble of the
- * second all allow it. */
-enum {
-  SHORT = 0x01,     /* lead, then no continuation */
-  LONG = 0x02,      /* ASCII, then a continuation */
-  OVER3 = 0x04,     /* E0 80..9F */
-  LARGE = 0x08,     /* F4 90..BF, F5..FF 90..BF */
-  SURROGATE = 0x10, /* ED A0..BF */
-  OVER2 = 0x20,     /* C0..C1 and a continuation */
-  OVER4 = 0x40,     /* F0 80..8F; the same bit for F5..FF 80..8F, which differ in the low nibble */
-  TWO = -0x80,      /* two continuations: a fault unless two or three bytes back a lead asks for it */
-  ANY = SHORT | LONG | TWO,
-};
-
 /* Nonzero bytes where [v] is not well-formed, with b1, b2, b3 the bytes one, two and three places before.
  * Does not see a sequence cut off at the end of v. */
 AVX2_INLINE __m256i utf8_faults(__m256i v, __m256i b1, __m256i b2, __m256i b3) {
-  const __m256i first_high = TABLE(LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG, TWO, TWO, TWO, TWO,
-                                   SHORT | OVER2, SHORT, SHORT | OVER3 | SURROGATE, SHORT | LARGE | OVER4);
-  const __m256i first_low =
-      TABLE(ANY | OVER2 | OVER3 | OVER4, ANY | OVER2, ANY, ANY, ANY | LARGE, ANY | LARGE | OVER4,
-            ANY | LARGE | OVER4, ANY | LARGE | OVER4, ANY | LARGE | OVER4, ANY | LARGE | OVER4,
-            ANY | LARGE | OVER4, ANY | LARGE | OVER4, ANY | LARGE | OVER4, ANY | LARGE | OVER4 | SURROGATE,
-            ANY | LARGE | OVER4, ANY | LARGE | OVER4);
-  const __m256i second_high =
-      TABLE(SHORT, SHORT, SHORT, SHORT, SHORT, SHORT, SHORT, SHORT, LONG | TWO | OVER2 | OVER3 | OVER4,
-            LONG | TWO | OVER2 | OVER3 | LARGE, LONG | TWO | OVER2 | SURROGATE | LARGE,
-            LONG | TWO | OVER2 | SURROGATE | LARGE, SHORT, SHORT, SHORT, SHORT);
+  const __m256i first_high = TABLE(BJVMI_UTF8_FIRST_HIGH);
+  const __m256i first_low = TABLE(BJVMI_UTF8_FIRST_LOW);
+  const __m256i second_high = TABLE(BJVMI_UTF8_SECOND_HIGH);
   __m256i pair = _mm256_and_si256(_mm256_shuffle_epi8(first_high, high_nibbles(b1)),
                                   _mm256_shuffle_epi8(first_low, _mm256_and_si256(b1, each(15))));
   pair = _mm256_and_si256(pair, _mm256_shuffle_epi8(second_high, high_nibbles(v)));
@@ -159,15 +137,6 @@ AVX2 static const char *scan(const char *p, const char *end, unsigned *flags) {
   return p;
 }
 
-/* The start of the character that is cut off at p, or p. What is before p is well-formed but for that, and at
- * least three bytes. */
-static const char *back_to_character(const char *p) {
-  const uint8_t *b = (const uint8_t *)p;
-  if (b[-1] >= 0xC0) return p - 1;
-  if (b[-2] >= 0xE0) return p - 2;
-  return b[-3] >= 0xF0 ? p - 3 : p;
-}
-
 AVX2 static const char *utf8(const char *p, size_t size) {
   const char *end = p + size;
   if (size < 32) return bjvmi_utf8_portable(p, size);
@@ -186,7 +155,7 @@ AVX2 static const char *utf8(const char *p, size_t size) {
     }
     ascii = now;
   }
-  p = back_to_character(p);
+  p = bjvmi_back_to_character(p);
   return bjvmi_utf8_portable(p, (size_t)(end - p));
 }
 

@@ -1,7 +1,7 @@
 /* Strings printed and scanned in plain C, a machine word at a time; the portable table.
  *
- * Next to it: string_sse2.c and string_avx2.c, which give the same results faster and use the pieces here for
- * what they do rarely. utf8.c and base64.c hold the other portable kernels.
+ * Next to it: string_sse2.c, string_avx2.c and string_neon.c, which give the same results faster and use the
+ * pieces here for what they do rarely. utf8.c and base64.c hold the other portable kernels.
  * Kept: reads inside [p, end), writes below `limit`, any alignment, either byte order.
  * Source: RFC 8259 section 7.
  */

@@ -8,6 +8,8 @@
 #include "kernels_impl.h"
 #ifdef BJVMI_HAVE_SSE2
 #include "string_wide.h"
+#else
+#include "neon.h"
 #endif
 
 /* The letter after a backslash to its byte, 0 for none. */
@@ -86,6 +88,13 @@ static size_t copy_plain(const char *p, size_t size, char *o) {
     bjvmi_store16(o + i, v);
     unsigned mask = bjvmi_mask16(_mm_cmpeq_epi8(v, _mm_set1_epi8('\\')));
     if (mask) return i + bjvmi_first(mask);
+  }
+#elif defined(BJVMI_HAVE_NEON)
+  for (; size - i >= 16; i += 16) {
+    uint8x16_t v = bjvmi_neon_load(p + i);
+    bjvmi_neon_store(o + i, v);
+    uint64_t mask = bjvmi_neon_mask(vceqq_u8(v, vdupq_n_u8('\\')));
+    if (mask) return i + bjvmi_neon_first(mask);
   }
 #else
   for (; size - i >= BJVMI_LANES; i += BJVMI_LANES) {

@@ -1,7 +1,7 @@
 /* UTF-8 validation in plain C: words of ASCII at a time, then sequence by sequence.
  *
- * bjvmi_utf8_decode (kernels_impl.h) knows the sequences; string_sse2.c and string_avx2.c hold wide forms
- * that come here for the place of an error. Kept: no read outside [p, p + size).
+ * bjvmi_utf8_decode (kernels_impl.h) knows the sequences; string_sse2.c, string_avx2.c and string_neon.c hold
+ * wide forms that come here for the place of an error. Kept: no read outside [p, p + size).
  * Source: the Unicode Standard 15, table 3-7.
  */
 #include "kernels_impl.h"
