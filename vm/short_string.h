@@ -11,18 +11,25 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__SSE2__) && !defined(BJVM_PORTABLE_KERNELS) && !defined(BJVM_SIZE_SMALL)
+#include "kernels.h"
+#include "neon.h"
+
+#ifdef BJVMI_HAVE_SSE2
 #include <emmintrin.h>
+#endif
+#if defined(BJVMI_HAVE_SSE2) || defined(BJVMI_HAVE_NEON)
 #define BJVMI_SHORT_STRINGS 1
 #else
 #define BJVMI_SHORT_STRINGS 0
 #endif
 
 /* Builds that check every read: sanitizers, and BJVM_CHECKED_READS for valgrind. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(BJVM_CHECKED_READS)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_HWADDRESS__) || defined(__SANITIZE_THREAD__) ||      \
+    defined(BJVM_CHECKED_READS)
 #define BJVMI_CHECKED_READS 1
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(hwaddress_sanitizer) ||                                \
+    __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
 #define BJVMI_CHECKED_READS 1
 #endif
 #endif
@@ -38,28 +45,44 @@ static inline bool bjvmi_short_in_page(const char *p, size_t n) {
 
 enum { BJVMI_SHORT_MAX = 31 }; /* the longest string these functions accept */
 
+/* Which of 16 bytes JSON does not print as they are: control, quote, backslash, not ASCII. */
+#ifdef BJVMI_HAVE_SSE2
+typedef uint32_t bjvmi_short_mask; /* a bit for each byte */
+
+static inline bjvmi_short_mask bjvmi_short_odd(__m128i v) {
+  __m128i odd = _mm_cmplt_epi8(v, _mm_set1_epi8(0x20)); /* signed: bytes from 0x80 on are below 0x20 too */
+  odd = _mm_or_si128(odd, _mm_cmpeq_epi8(v, _mm_set1_epi8('"')));
+  odd = _mm_or_si128(odd, _mm_cmpeq_epi8(v, _mm_set1_epi8('\\')));
+  return (uint32_t)_mm_movemask_epi8(odd);
+}
+
+static inline bjvmi_short_mask bjvmi_short_odd_at(const char *p) {
+  return bjvmi_short_odd(_mm_loadu_si128((const __m128i *)(const void *)p));
+}
+
+static inline size_t bjvmi_short_first(bjvmi_short_mask mask) { return (size_t)__builtin_ctz(mask); }
+#elif defined(BJVMI_HAVE_NEON)
+typedef uint64_t bjvmi_short_mask; /* four bits for each byte */
+
+static inline bjvmi_short_mask bjvmi_short_odd_at(const char *p) {
+  return bjvmi_neon_mask(bjvmi_neon_odd(bjvmi_neon_load(p)));
+}
+
+static inline size_t bjvmi_short_first(bjvmi_short_mask mask) { return bjvmi_neon_first(mask); }
+#endif
+
 /* The length of the plain ASCII string that starts at p, up to its closing quote; more than BJVMI_SHORT_MAX
  * where it is longer or holds anything else. Reads 32 bytes. */
 static inline size_t bjvmi_short_length(const char *p) {
 #if BJVMI_SHORT_STRINGS
-  const __m128i quote = _mm_set1_epi8('"');
-  const __m128i slash = _mm_set1_epi8('\\');
-  const __m128i blank = _mm_set1_epi8(0x20);
-  __m128i a = _mm_loadu_si128((const __m128i *)(const void *)p);
-  /* Signed: bytes from 0x80 on are below 0x20 too. */
-  __m128i odd = _mm_or_si128(_mm_cmplt_epi8(a, blank), _mm_cmpeq_epi8(a, slash));
-  __m128i end = _mm_cmpeq_epi8(a, quote);
-  uint32_t stop = (uint32_t)_mm_movemask_epi8(_mm_or_si128(odd, end));
+  bjvmi_short_mask stop = bjvmi_short_odd_at(p);
   if (__builtin_expect(stop != 0, 1)) {
-    size_t n = (size_t)__builtin_ctz(stop);
+    size_t n = bjvmi_short_first(stop);
     return p[n] == '"' ? n : BJVMI_SHORT_MAX + 1;
   }
-  a = _mm_loadu_si128((const __m128i *)(const void *)(p + 16));
-  odd = _mm_or_si128(_mm_cmplt_epi8(a, blank), _mm_cmpeq_epi8(a, slash));
-  end = _mm_cmpeq_epi8(a, quote);
-  stop = (uint32_t)_mm_movemask_epi8(_mm_or_si128(odd, end));
+  stop = bjvmi_short_odd_at(p + 16);
   if (stop != 0) {
-    size_t n = 16 + (size_t)__builtin_ctz(stop);
+    size_t n = 16 + bjvmi_short_first(stop);
     if (p[n] == '"') return n;
   }
 #else
@@ -124,7 +147,7 @@ static inline size_t bjvmi_short_digits(const char *p, uint64_t *value) {
 /* How often `c` stands in [p, p + n). */
 static inline size_t bjvmi_short_count(const char *p, size_t n, char c) {
   size_t count = 0;
-#if BJVMI_SHORT_STRINGS
+#ifdef BJVMI_HAVE_SSE2
   const __m128i wanted = _mm_set1_epi8(c);
   const __m128i zero = _mm_setzero_si128();
   for (; n >= 16; p += 16, n -= 16) {
@@ -132,6 +155,12 @@ static inline size_t bjvmi_short_count(const char *p, size_t n, char c) {
     __m128i ones = _mm_sub_epi8(zero, _mm_cmpeq_epi8(v, wanted));
     __m128i sums = _mm_sad_epu8(ones, zero); /* of each half */
     count += (size_t)_mm_cvtsi128_si32(sums) + (size_t)_mm_extract_epi16(sums, 4);
+  }
+#elif defined(BJVMI_HAVE_NEON)
+  const uint8x16_t wanted = vdupq_n_u8((uint8_t)c);
+  for (; n >= 16; p += 16, n -= 16) {
+    uint8x16_t ones = vshrq_n_u8(vceqq_u8(bjvmi_neon_load(p), wanted), 7);
+    count += vaddvq_u8(ones);
   }
 #endif
   for (; n > 0; p++, n--) count += *p == c;
@@ -147,25 +176,16 @@ static inline void bjvmi_short_copy(char *to, const char *from, size_t n) {
   }
 }
 
-#if BJVMI_SHORT_STRINGS
-/* Bit i: byte i of v must not be printed as it is. Signed: bytes from 0x80 on are below 0x20 too. */
-static inline uint32_t bjvmi_short_odd(__m128i v) {
-  __m128i odd = _mm_cmplt_epi8(v, _mm_set1_epi8(0x20));
-  odd = _mm_or_si128(odd, _mm_cmpeq_epi8(v, _mm_set1_epi8('"')));
-  odd = _mm_or_si128(odd, _mm_cmpeq_epi8(v, _mm_set1_epi8('\\')));
-  return (uint32_t)_mm_movemask_epi8(odd);
-}
-#endif
-
-/* Copies the n <= BJVMI_SHORT_MAX bytes at p to `out` (32 bytes of room) and tells whether all of them are
- * ASCII that JSON prints as it is. Gives up near the end of a page.
+/* Copies the n bytes at p, 1 to BJVMI_SHORT_MAX, to `out` (32 bytes of room) and tells whether all of them are
+ * ASCII that JSON prints as it is. May give up.
  *
- * It loads 32 bytes whatever n is: choosing the loads by n costs a misprediction a string (25 to 29 % of
- * printing the benchmark's complex and repeated messages). The bytes behind the string are masked off and
- * never leave the same page, so no fault can come of it; but it is a read beyond the object, so checking
- * builds leave it out. */
+ * It loads as much whatever n is: choosing the loads by n costs a misprediction a string (25 to 29 % of
+ * printing the benchmark's complex and repeated messages on x86-64). The bytes around the string are masked
+ * off, and no fault can come of loading them; but it is a read beyond the object, so checking builds leave it
+ * out. */
+#if BJVMI_SHORT_STRINGS && !BJVMI_CHECKED_READS && defined(BJVMI_HAVE_SSE2)
+/* The 32 bytes behind p, unless they leave its page. */
 static inline bool bjvmi_short_plain(char *out, const char *p, size_t n) {
-#if BJVMI_SHORT_STRINGS && !BJVMI_CHECKED_READS
   if (__builtin_expect(!bjvmi_short_in_page(p, 32), 0)) return false;
   __m128i low = _mm_loadu_si128((const __m128i *)(const void *)p);
   __m128i high = _mm_loadu_si128((const __m128i *)(const void *)(p + 16));
@@ -173,13 +193,35 @@ static inline bool bjvmi_short_plain(char *out, const char *p, size_t n) {
   _mm_storeu_si128((__m128i *)(void *)(out + 16), high);
   uint32_t odd = bjvmi_short_odd(low) | bjvmi_short_odd(high) << 16;
   return (odd & (((uint32_t)1 << n) - 1)) == 0;
+}
+#elif BJVMI_SHORT_STRINGS && !BJVMI_CHECKED_READS
+/* The up to three aligned 16 bytes that the string lies in: memory tags (MTE) are checked by these, and unlike
+ * on x86-64 a read that stays in the page is not safe for that. Where there are fewer, the last of them again.
+ */
+static inline bool bjvmi_short_plain(char *out, const char *p, size_t n) {
+  static const uint8_t counting[32] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                       16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+  size_t skip = (uintptr_t)p & 15, last = (skip + n - 1) & 48;
+  const char *first = p - skip;
+  uint8x16_t a = bjvmi_neon_load(first), b = bjvmi_neon_load(first + (last < 16 ? last : 16)),
+             c = bjvmi_neon_load(first + last);
+  uint8x16_t from = vaddq_u8(bjvmi_neon_load(counting), vdupq_n_u8((uint8_t)skip)),
+             size = vdupq_n_u8((uint8_t)n);
+  uint8x16_t low = vqtbl2q_u8((uint8x16x2_t){{a, b}}, from), high = vqtbl2q_u8((uint8x16x2_t){{b, c}}, from);
+  bjvmi_neon_store(out, low);
+  bjvmi_neon_store(out + 16, high);
+  low = vandq_u8(bjvmi_neon_odd(low), vcltq_u8(bjvmi_neon_load(counting), size));
+  high = vandq_u8(bjvmi_neon_odd(high), vcltq_u8(bjvmi_neon_load(counting + 16), size));
+  return bjvmi_neon_mask(vorrq_u8(low, high)) == 0;
+}
 #else
+static inline bool bjvmi_short_plain(char *out, const char *p, size_t n) {
   (void)out;
   (void)p;
   (void)n;
   return false;
-#endif
 }
+#endif
 
 /* Up to 15 digits with a sign: the place behind them, or NULL where the slow twin must look (another
  * spelling, a longer or a bad number). Reads at most 20 bytes. */
