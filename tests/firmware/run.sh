@@ -3,11 +3,13 @@
 #                                              (amd64 i386 armhf arm64 s390x; --session-only: without the unit tests)
 # Builds libbjvm-vm (-Dsize=small) and the node for each, and holds a session with it (session.py, expected.jsonl): with the
 # portable plan file in its flash, and with files prebound for 32 and for 64 bits. malloc and its kin are trapped. On armhf
-# and s390x vm's unit tests and the case table run too. One line per architecture, then `N passed, M failed`.
+# and s390x vm's unit tests and the case table run too; on arm64 those of the wide kernels (NEON) and the case table, and random
+# messages must give the bytes they give on this machine. One line per architecture, then `N passed, M failed`.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$root/tests/firmware/arch.sh"
 
+forms_count=1000 # random messages of each schema
 passed=0
 failed=0
 notes=
@@ -63,20 +65,40 @@ check_program() {
   fi
 }
 
-# What a test needs beside vm: the plan compiler and lib (only their programs need utf8proc), and what tests share.
-test_flags="-std=c11 -O1 -g -w -DBJVM_SIZE_SMALL -DBJVM_TESTS_EMULATED"
-compile_tests() {
-  rm -rf "$work/$1/objects"
-  mkdir -p "$work/$1/objects"
+# meson_files FOLDER LIST: the sources named there.
+meson_files() { sed -n "/^$2 = files/,/^)/s/ *'\(.*\)',/$1\/\1/p" "$root/$1/meson.build"; }
+
+# set_up_tests ARCH: how its tests are compiled and which vm they are linked to: that of the firmware, or for arm64 one with
+# the kernels a program gets by default.
+set_up_tests() {
   include="-I$root/vm -I$root/vm/include -I$root/planc -I$root/planc/include -I$root/lib -I$root/lib/include"
   include="$include -I$root/tests/plain -I$root/tests/common -I$root/tests/unit -I$root/tests"
   include="$include -isystem $root/subprojects/upb/overlay -isystem $(upb_root "$1")/include"
-  sources=$(sed -n "/^planc_sources/,/^)/s/ *'\(.*\)',/planc\/\1/p" "$root/planc/meson.build")
-  sources="$sources $(sed -n "/^lib_sources/,/^)/s/ *'\(.*\)',/lib\/\1/p" "$root/lib/meson.build")"
-  for source in $sources tests/common/support.c; do
+  sources="$(meson_files planc planc_sources) $(meson_files lib lib_sources) tests/common/support.c"
+  test_flags="-std=c11 -O1 -g -w -DBJVM_SIZE_SMALL -DBJVM_TESTS_EMULATED"
+  vm_library=$work/$1/vm/libbjvm-vm.a
+  [ "$1" = arm64 ] || return 0
+  sources="$sources $(meson_files vm vm_sources) $(meson_files vm vm_loops) tests/diff/random_message.c"
+  test_flags="-std=c11 -O2 -g -w -DBJVM_TESTS_EMULATED"
+  vm_library=
+}
+
+# What a test needs beside its own file: the plan compiler and lib (only their programs need utf8proc), and what tests share.
+compile_tests() {
+  rm -rf "$work/$1/objects"
+  mkdir -p "$work/$1/objects"
+  for source in $sources; do
     echo "$(gcc_of "$1") $test_flags $include -c $root/$source -o $work/$1/objects/$(echo "$source" | tr / _).o"
   done | xargs -P "$(nproc)" -I '{}' sh -c '{}' &&
     "$(gcc_of "$1")" -c "$root/subprojects/upb/isoc23.c" -o "$work/$1/isoc23.o"
+}
+
+# link_plain ARCH NAME SOURCE: a program with a plain main, as build-firmware/ARCH/NAME.
+link_plain() {
+  # shellcheck disable=SC2086 # lists of words
+  "$(gcc_of "$1")" $test_flags $include "$root/$3" "$work/$1"/objects/*.o $vm_library \
+    -L"$(upb_libs "$1")" -lupb -lutf8_range "$work/$1/isoc23.o" -lm -lpthread -static -o "$work/$1/$2" > "$work/log" 2>&1 ||
+    { fail "$1 $2: does not build: $(grep -m 1 -E 'error|undefined' "$work/log")" && return 1; }
 }
 
 # run_plain ARCH NAME SOURCE [ARGUMENT...]: a test with a plain main.
@@ -85,13 +107,7 @@ run_plain() {
   name=$2
   source=$3
   shift 3
-  # shellcheck disable=SC2086 # lists of words
-  "$(gcc_of "$arch")" $test_flags $include "$root/$source" "$work/$arch"/objects/*.o "$work/$arch/vm/libbjvm-vm.a" \
-    -L"$(upb_libs "$arch")" -lupb -lutf8_range "$work/$arch/isoc23.o" -lm -lpthread -static -o "$work/$arch/$name" \
-    > "$work/log" 2>&1 || {
-    fail "$arch $name: does not build: $(grep -m 1 -E 'error|undefined' "$work/log")"
-    return 0
-  }
+  link_plain "$arch" "$name" "$source" || return 0
   # shellcheck disable=SC2046
   BJVM_TESTS_DIR=$root/tests BJVM_PROTO_DIR=$(upb_root "$native")/include \
     $(runner_of "$arch") "$work/$arch/$name" "$@" > "$work/log" 2>&1 || true
@@ -103,23 +119,58 @@ run_plain() {
   [ -z "$counts" ] || tests=$((tests + ${counts%% *}))
 }
 
-run_tests() {
-  tests=0
-  compile_tests "$1" > "$work/log" 2>&1 || {
-    fail "$1: tests do not build: $(grep -m 1 error "$work/log")"
-    return 0
-  }
+# Which unit tests run on ARCH.
+tests_of() {
+  # The wide kernels and those who use them; the rest is the same for all 64-bit machines.
+  [ "$1" != arm64 ] || { echo base64_test decode_test encode_test short_string_test string_test utf8_test && return 0; }
   for source in "$root"/tests/unit/*_test.c; do
     name=$(basename "$source" .c)
     # Files made by writing structs out are little-endian only where the machine is; bind_test takes for granted that pointers
     # have 8 bytes and that words can be used in place.
     [ "$1" = s390x ] && grep -q '"blob.h"' "$source" && continue
-    [ "$name" = bind_test ] && continue
-    run_plain "$1" "$name" "tests/unit/$name.c"
+    [ "$name" = bind_test ] || echo "$name"
   done
+}
+
+run_tests() {
+  tests=0
+  set_up_tests "$1"
+  compile_tests "$1" > "$work/log" 2>&1 || {
+    fail "$1: tests do not build: $(grep -m 1 error "$work/log")"
+    return 0
+  }
+  for name in $(tests_of "$1"); do run_plain "$1" "$name" "tests/unit/$name.c"; done
   run_plain "$1" case_test tests/cases/case_test.c "$root/tests/cases/cases.binpb" "$root/tests/cases/table.tsv"
   passed=$((passed + tests))
   notes="$notes, $tests unit tests and cases"
+}
+
+# The fingerprints of tests/diff/forms.c: what the library of the native build prints and reads, small as it is, and what the
+# NEON kernels do.
+compare_forms() {
+  documents="$root/tests/cases/cases.binpb $root/bench/corpus.binpb"
+  link_plain "$1" forms tests/diff/forms.c || return 0
+  # shellcheck disable=SC2086 # lists of words
+  gcc $test_flags $include "$root/tests/diff/forms.c" "$root/tests/diff/random_message.c" "$root/tests/common/support.c" \
+    "$work/$native/libbjvm.a" -L"$(upb_libs "$native")" -lupb -lutf8_range "$root/subprojects/upb/isoc23.c" -lm -lpthread \
+    -o "$work/$native/forms" > "$work/log" 2>&1 || {
+    fail "forms do not build: $(grep -m 1 -E 'error|undefined' "$work/log")"
+    return 0
+  }
+  # shellcheck disable=SC2046,SC2086
+  if "$work/$native/forms" $documents "$forms_count" > "$work/$native/forms.txt" &&
+    $(runner_of "$1") "$work/$1/forms" $documents "$forms_count" > "$work/$1/forms.txt" &&
+    grep -q "kernels neon" "$work/$1/forms.txt"; then
+    sed '$d' "$work/$native/forms.txt" > "$work/log"
+    if sed '$d' "$work/$1/forms.txt" | cmp - "$work/log" > /dev/null; then
+      pass
+      notes="$notes, same bytes as on $native"
+    else
+      fail "$1: other bytes than on $native: $(sed '$d' "$work/$1/forms.txt" | diff - "$work/log" | sed -n 2p)"
+    fi
+  else
+    fail "$1 forms: $(tail -n 1 "$work/$1/forms.txt")"
+  fi
 }
 
 session_only=false
@@ -148,6 +199,7 @@ for arch in $architectures; do
     notes=", $(cat "$work/$arch/portable.err" 2> /dev/null)"
     case $arch in
       armhf | s390x) $session_only || run_tests "$arch" ;;
+      arm64) $session_only || { run_tests "$arch" && compare_forms "$arch"; } ;;
     esac
   else
     fail "$arch: does not build"
