@@ -32,6 +32,10 @@ static inline bool same(const char *p, const char *q, size_t n) {
   uint32_t differ = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) ^ 0xffff;
   if (n < 16) return (differ << (32 - n)) == 0;
   return differ == 0 && memcmp(p + 16, q + 16, n - 16) == 0;
+#elif defined(BJVMI_HAVE_NEON)
+  uint64_t differ = ~bjvmi_neon_mask(vceqq_u8(bjvmi_neon_load(p), bjvmi_neon_load(q)));
+  if (n < 16) return differ << (64 - 4 * n) == 0;
+  return differ == 0 && memcmp(p + 16, q + 16, n - 16) == 0;
 #else
   return memcmp(p, q, n) == 0;
 #endif
