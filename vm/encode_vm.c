@@ -132,11 +132,18 @@ static bool check_required(bjvmi_encoder *vm, const bjvm_plan *plan, const void 
   CHECK(print);                                                                                              \
   NEXT();
 
+/* Where a scalar's handlers are: each kind has its own, in the small build all share one set. */
+#ifdef BJVM_SIZE_SMALL
+#define HANDLER(name, form) scalar_##form
+#else
+#define HANDLER(name, form) name##_##form
+#endif
+
 #define ROW_SCALAR(name)                                                                                     \
-  LABEL(name, IMPLICIT, name##_IMPLICIT)                                                                     \
-  LABEL(name, HASBIT, name##_HASBIT)                                                                         \
-  LABEL(name, ONEOF, name##_ONEOF)                                                                           \
-  LABEL(name, ALWAYS, name##_ALWAYS)                                                                         \
+  LABEL(name, IMPLICIT, HANDLER(name, IMPLICIT))                                                             \
+  LABEL(name, HASBIT, HANDLER(name, HASBIT))                                                                 \
+  LABEL(name, ONEOF, HANDLER(name, ONEOF))                                                                   \
+  LABEL(name, ALWAYS, HANDLER(name, ALWAYS))                                                                 \
   LABEL(name, ARRAY, scalar_array)                                                                           \
   LABEL(name, ARRAY_ALWAYS, scalar_array_always)
 #define ROW_ENUM(name) ROW_SCALAR(name)
@@ -191,6 +198,21 @@ dispatch:
   if (0) DISPATCH();
 #endif
 
+#ifdef BJVM_SIZE_SMALL
+scalar_IMPLICIT:
+  if (!is_zero(VALUE(), BJVMI_OP_KIND(pc->op))) goto scalar_ALWAYS;
+  NEXT();
+scalar_HASBIT:
+  if (bjvmi_upb_hasbit(msg, pc->presence)) goto scalar_ALWAYS;
+  NEXT();
+scalar_ONEOF:
+  if (bjvmi_upb_oneof_case(msg, pc->presence) == pc->number) goto scalar_ALWAYS;
+  NEXT();
+scalar_ALWAYS:
+  NAME();
+  CHECK(bjvmi_encode_scalar(vm, out, plan, pc, VALUE()));
+  NEXT();
+#else
   SCALAR(BOOL, print_bool(out, *(const bool *)VALUE()))
   SCALAR(INT32, bjvmi_num_print_i32(out, (int32_t)bjvmi_upb_u32(VALUE())))
   SCALAR(UINT32, bjvmi_num_print_u32(out, bjvmi_upb_u32(VALUE())))
@@ -205,6 +227,7 @@ dispatch:
            bjvmi_encode_string(vm, out, bjvmi_upb_string(VALUE()).data, bjvmi_upb_string(VALUE()).size))
   FALLIBLE(BYTES, bjvmi_encode_bytes(vm, out, bjvmi_upb_string(VALUE()).data, bjvmi_upb_string(VALUE()).size))
   FALLIBLE(ENUM, bjvmi_encode_enum(vm, out, plan, pc->sub, (int32_t)bjvmi_upb_u32(VALUE())))
+#endif
 
 /* Repeated scalars: one kernel call. */
 scalar_array : {
@@ -518,6 +541,7 @@ failed_required:
 #undef ROW_MESSAGE
 #undef ROW_ENUM
 #undef ROW_SCALAR
+#undef HANDLER
 #undef FALLIBLE
 #undef SCALAR
 #undef PRESENCE
