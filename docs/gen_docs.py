@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes what the documents say that the sources say already:  gen_docs.py [--check]
 
-    docs/errors.md        all of it, from vm/include/bjvm/status.def
+    docs/errors.md        all of it, from vm/include/bjvm/status.def and vm/fault.def
     docs/opcodes.md       all of it, from vm/ops.def
     docs/plan-format.md   the parts between `<!-- from plan_format.h: NAME -->` and `<!-- end -->`, from vm/plan_format.h
 
@@ -14,6 +14,7 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent
 VM = DOCS.parent / "vm"
 STATUS, OPS, FORMAT = VM / "include/bjvm/status.def", VM / "ops.def", VM / "plan_format.h"
+FAULTS = VM / "fault.def"
 NOTE = "<!-- Made by docs/gen_docs.py from {}. Change that, then run it. -->\n"
 
 
@@ -57,7 +58,7 @@ REMEDIES = {
 
 def errors_md():
     text = STATUS.read_text(encoding="utf-8")
-    out = NOTE.format("vm/include/bjvm/status.def") + "# Status codes\n\n"
+    out = NOTE.format("vm/include/bjvm/status.def and vm/fault.def") + "# Status codes\n\n"
     out += ("Every call that can fail returns a `bjvm_status`. `bjvm_status_name` gives the name below without its prefix `BJVM_`, "
             "`bjvm_status_text` the text. Numbers are part of the interface and are never reused. How a `bjvm_error` tells the place "
             "is in [guide.md](guide.md#errors).\n")
@@ -69,6 +70,13 @@ def errors_md():
         out += table(["number", "name", "text", "what to do"],
                      [(n, f"`{name}`", t, REMEDIES.get(name, "")) for name, n, t in rows.findall(body)])
     known = {name for name, _, _ in rows.findall(text)}
+    faults = FAULTS.read_text(encoding="utf-8")
+    out += ("\n# Faults of plan files\n\nWhat `bjvm_image_load`, binding and `bjvm_image_build_tables` say of a plan file in `message`. A library built with "
+            "`-Dsize=small` has no sentences and says `fault 30`, perhaps behind a record (`word 7: fault 110`); here is what that "
+            "means, and `planc verify FILE.bjp` says it of the same file. Numbers are never reused.\n")
+    groups = re.split(r"/\* (\d+)\.\.: (.*?) \*/", faults)
+    for first, title, body in zip(groups[1::3], groups[2::3], groups[3::3]):
+        out += f"\n## {first} and up: {title}\n\n" + table(["number", "sentence"], [(n, t) for _, n, t in rows.findall(body)])
     unknown = set(REMEDIES) - known
     if unknown:
         sys.exit(f"gen_docs.py: remedies for codes that are not there: {', '.join(sorted(unknown))}")

@@ -10,6 +10,7 @@
 
 #include "bjvm/bjvm.h"
 #include "cli.h"
+#include "plan.h"
 #include "upb/wire/decode.h"
 #include "upb/wire/encode.h"
 
@@ -56,7 +57,9 @@ static bool plan_of_schema(bjvmi_source *s) {
 bool bjvmi_image_open(bjvmi_file *file, const char *path, upb_Arena *arena, const bjvm_image **image) {
   bjvm_error error;
   if (!bjvmi_file_read(file, path)) return false;
-  if (bjvm_image_load(file->data, file->size, arena, image, &error) == BJVM_OK) return true;
+  if (bjvm_image_load(file->data, file->size, arena, image, &error) == BJVM_OK &&
+      bjvmi_verify_mini(*image, &error) == BJVM_OK)
+    return true;
   char where[64] = "";
   if (error.code == BJVM_PLAN_CORRUPT) snprintf(where, sizeof where, "byte %zu, ", error.offset);
   bjvmi_report(file->name, "%s (%s%s)", error.message[0] ? error.message : bjvm_status_text(error.code),

@@ -333,7 +333,7 @@ static bjvm_status bind_image(const bjvm_image *image, const char *full_name, co
   if (!bind_closure(b, (uint32_t)root, table, &status, &bad)) {
     bind_failed(status, bad, error);
     if (in_place_only && status == BJVM_PLAN_MISMATCH)
-      bjvmi_image_report(error, status, 0, NULL, 0, "the words in the file are not those this machine needs");
+      bjvmi_image_report(error, status, 0, NULL, 0, BJVMI_FAULT_NOT_IN_PLACE);
     return status;
   }
   *plan = b->slots[root].plan;

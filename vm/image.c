@@ -8,8 +8,6 @@
 #include "image.h"
 #include "short_string.h"
 
-#include "text.h"
-
 const uint8_t bjvmi_shapes[BJVMI_KIND_COUNT] = {
 #define KIND(name, number, shape, mnemonic, synopsis) [number] = BJVMI_SHAPE_##shape,
 #include "ops.def"
@@ -29,29 +27,9 @@ const bjvmi_section_format bjvmi_section_formats[BJVMI_SECTION_COUNT] = {
     [BJVMI_SECTION_MINI] = {"mini", 1, 1},
 };
 
-void bjvmi_image_report(bjvm_error *error, bjvm_status code, size_t offset, const char *what, uint32_t index,
-                        const char *text) {
-  if (!error) return;
-  error->code = code;
-  error->line = 0;
-  error->column = 0;
-  error->offset = offset;
-  error->path[0] = 0;
-  bjvmi_text message = bjvmi_text_init(error->message, sizeof error->message);
-  if (what) {
-    bjvmi_text_string(&message, what);
-    bjvmi_text_string(&message, " ");
-    bjvmi_text_unsigned(&message, index, 0);
-    bjvmi_text_string(&message, ": ");
-  }
-  bjvmi_text_string(&message, text);
-}
-
 /* -- Loading -------------------------------------------------------------------------------------------- */
 
-/* The versions that are read, for people. */
-#define READS "1.0 to 1.1"
-_Static_assert(BJVMI_FORMAT_MAJOR == 1 && BJVMI_FORMAT_MINOR == 1, "READS says so");
+_Static_assert(BJVMI_FORMAT_MAJOR == 1 && BJVMI_FORMAT_MINOR == 1, "fault.def says so twice");
 
 /* Where the sections were found. */
 typedef struct layout {
@@ -59,48 +37,45 @@ typedef struct layout {
   uint32_t size[BJVMI_SECTION_COUNT];
 } layout;
 
-static bjvm_status fail(bjvm_error *error, bjvm_status code, size_t offset, const char *text) {
-  bjvmi_image_report(error, code, offset, NULL, 0, text);
+static bjvm_status fail(bjvm_error *error, bjvm_status code, size_t offset, bjvmi_fault fault) {
+  bjvmi_image_report(error, code, offset, NULL, 0, fault);
   return code;
 }
 
-static bjvm_status corrupt(bjvm_error *error, size_t offset, const char *text) {
-  return fail(error, BJVM_PLAN_CORRUPT, offset, text);
+static bjvm_status corrupt(bjvm_error *error, size_t offset, bjvmi_fault fault) {
+  return fail(error, BJVM_PLAN_CORRUPT, offset, fault);
 }
 
-/* What is wrong with the flags, which tell of a layout and nothing else; NULL: nothing. */
-static const char *layout_fault(const bjvmi_header *h) {
+/* What is wrong with the flags, which tell of a layout and nothing else. */
+static bjvmi_fault layout_fault(const bjvmi_header *h) {
   uint32_t flags = bjvmi_le32(h->flags);
-  if (flags == 0) return h->layout ? "the header has a layout but not its flag" : NULL;
-  if (bjvmi_le16(h->minor) == BJVMI_FORMAT_MINOR_PLAIN) return "the header has flags its version lacks";
-  if (flags != BJVMI_HEADER_32BIT && flags != BJVMI_HEADER_64BIT) return "the header has unknown flags";
-  return h->layout ? NULL : "the header has a layout's flag but no layout";
+  if (flags == 0) return h->layout ? BJVMI_FAULT_LAYOUT_WITHOUT_FLAG : BJVMI_FAULT_NONE;
+  if (bjvmi_le16(h->minor) == BJVMI_FORMAT_MINOR_PLAIN) return BJVMI_FAULT_FLAGS_TOO_NEW;
+  if (flags != BJVMI_HEADER_32BIT && flags != BJVMI_HEADER_64BIT) return BJVMI_FAULT_HEADER_FLAGS;
+  return h->layout ? BJVMI_FAULT_NONE : BJVMI_FAULT_FLAG_WITHOUT_LAYOUT;
 }
 
 static bjvm_status check_header(const char *data, size_t size, bjvm_error *error) {
   if (size < 4 || memcmp(data, BJVMI_MAGIC, 4) != 0)
-    return fail(error, BJVM_PLAN_MAGIC, 0, "the file does not begin with BJVM");
-  if (size < BJVMI_HEADER_SIZE) return corrupt(error, size, "the file ends inside its header");
+    return fail(error, BJVM_PLAN_MAGIC, 0, BJVMI_FAULT_MAGIC);
+  if (size < BJVMI_HEADER_SIZE) return corrupt(error, size, BJVMI_FAULT_HEADER_CUT);
 
   const bjvmi_header *h = (const bjvmi_header *)(const void *)data;
   if (bjvmi_le16(h->major) != BJVMI_FORMAT_MAJOR)
-    return fail(error, BJVM_PLAN_VERSION, offsetof(bjvmi_header, major),
-                "the plan has another major version of the format; this library reads " READS);
+    return fail(error, BJVM_PLAN_VERSION, offsetof(bjvmi_header, major), BJVMI_FAULT_MAJOR_VERSION);
   /* An older minor version has less in it. A newer one adds what this verifier does not know and will not let
    * pass. */
   if (bjvmi_le16(h->minor) > BJVMI_FORMAT_MINOR)
-    return fail(error, BJVM_PLAN_VERSION, offsetof(bjvmi_header, minor),
-                "the plan's format is newer than this library, which reads " READS);
-  const char *fault = layout_fault(h);
+    return fail(error, BJVM_PLAN_VERSION, offsetof(bjvmi_header, minor), BJVMI_FAULT_MINOR_VERSION);
+  bjvmi_fault fault = layout_fault(h);
   if (fault) return corrupt(error, offsetof(bjvmi_header, flags), fault);
   if (bjvmi_le32(h->total_size) != size)
-    return corrupt(error, offsetof(bjvmi_header, total_size), "the header tells another file size");
+    return corrupt(error, offsetof(bjvmi_header, total_size), BJVMI_FAULT_FILE_SIZE);
   for (size_t i = 0; i < sizeof h->reserved / sizeof h->reserved[0]; i++)
     if (h->reserved[i])
-      return corrupt(error, offsetof(bjvmi_header, reserved) + 4 * i,
-                     "a reserved field of the header is not 0");
+      return corrupt(error, offsetof(bjvmi_header, reserved) + 4 * i, BJVMI_FAULT_HEADER_RESERVED);
   if (bjvmi_le64(h->checksum) != bjvmi_checksum(data + BJVMI_CHECKSUM_FROM, size - BJVMI_CHECKSUM_FROM))
-    return corrupt(error, offsetof(bjvmi_header, checksum), "the checksum differs");
+    return corrupt(error, offsetof(bjvmi_header, checksum), BJVMI_FAULT_CHECKSUM);
   return BJVM_OK;
 }
 
@@ -110,14 +85,14 @@ static size_t skip_zeros(const char *data, size_t at, size_t end) {
   return at;
 }
 
-/* The text of what is wrong with a section that may begin at `from` or later; NULL: nothing. */
-static const char *section_fault(const bjvmi_section_entry *s, uint64_t from, uint64_t file_size) {
+/* What is wrong with a section that may begin at `from` or later. */
+static bjvmi_fault section_fault(const bjvmi_section_entry *s, uint64_t from, uint64_t file_size) {
   const bjvmi_section_format *format = &bjvmi_section_formats[s->kind];
-  if (s->offset < from) return "the section overlaps what is in front of it";
-  if (s->offset % format->align) return "the section is not aligned";
-  if (s->size % format->record) return "the section's size is not a multiple of its records";
-  if ((uint64_t)s->offset + s->size > file_size) return "the section lies outside the file";
-  return NULL;
+  if (s->offset < from) return BJVMI_FAULT_SECTION_OVERLAP;
+  if (s->offset % format->align) return BJVMI_FAULT_SECTION_ALIGN;
+  if (s->size % format->record) return BJVMI_FAULT_SECTION_SIZE;
+  if ((uint64_t)s->offset + s->size > file_size) return BJVMI_FAULT_SECTION_OUTSIDE;
+  return BJVMI_FAULT_NONE;
 }
 
 /* Sections ascend by kind and by place; between them and behind them stand only zeros. */
@@ -126,9 +101,9 @@ static bjvm_status check_sections(const char *data, size_t size, layout *l, bjvm
   const bjvmi_section_entry *table = (const bjvmi_section_entry *)(const void *)(data + BJVMI_HEADER_SIZE);
   uint32_t count = bjvmi_le32(h->section_count);
   if (count > BJVMI_SECTION_COUNT)
-    return corrupt(error, offsetof(bjvmi_header, section_count), "the file has too many sections");
+    return corrupt(error, offsetof(bjvmi_header, section_count), BJVMI_FAULT_SECTION_COUNT);
   size_t end = BJVMI_HEADER_SIZE + count * sizeof *table;
-  if (end > size) return corrupt(error, size, "the file ends inside its section table");
+  if (end > size) return corrupt(error, size, BJVMI_FAULT_SECTION_TABLE_CUT);
 
   /* Mini descriptors came with 1.1. */
   uint32_t section_limit =
@@ -138,19 +113,19 @@ static bjvm_status check_sections(const char *data, size_t size, layout *l, bjvm
     bjvmi_section_entry s = {bjvmi_le32(table[i].kind), bjvmi_le32(table[i].offset),
                              bjvmi_le32(table[i].size)};
     size_t place = (size_t)((const char *)&table[i] - data);
-    if (s.kind >= section_limit) return corrupt(error, place, "the section's kind is unknown");
-    if (s.kind < next_kind) return corrupt(error, place, "the sections are not in order");
-    const char *fault = section_fault(&s, end, size);
+    if (s.kind >= section_limit) return corrupt(error, place, BJVMI_FAULT_SECTION_KIND);
+    if (s.kind < next_kind) return corrupt(error, place, BJVMI_FAULT_SECTION_ORDER);
+    bjvmi_fault fault = section_fault(&s, end, size);
     if (fault) return corrupt(error, place, fault);
     size_t dirt = skip_zeros(data, end, s.offset);
-    if (dirt < s.offset) return corrupt(error, dirt, "a byte between sections is not 0");
+    if (dirt < s.offset) return corrupt(error, dirt, BJVMI_FAULT_DIRT_BETWEEN);
     l->offset[s.kind] = s.offset;
     l->size[s.kind] = s.size;
     next_kind = s.kind + 1;
     end = s.offset + s.size;
   }
   size_t dirt = skip_zeros(data, end, size);
-  if (dirt < size) return corrupt(error, dirt, "a byte behind the last section is not 0");
+  if (dirt < size) return corrupt(error, dirt, BJVMI_FAULT_DIRT_BEHIND);
   return BJVM_OK;
 }
 
@@ -175,9 +150,8 @@ static bjvm_image open_sections(const char *data, const layout *l) {
 
 bjvm_status bjvm_image_load(const void *data, size_t size, upb_Arena *arena, const bjvm_image **image,
                             bjvm_error *error) {
-  if (!data || !arena || !image) return fail(error, BJVM_BAD_ARGUMENT, 0, "an argument is NULL");
-  if ((uintptr_t)data % BJVMI_PLAN_ALIGN)
-    return fail(error, BJVM_BAD_ARGUMENT, 0, "a plan file must be aligned to 8 bytes");
+  if (!data || !arena || !image) return fail(error, BJVM_BAD_ARGUMENT, 0, BJVMI_FAULT_ARGUMENT_NULL);
+  if ((uintptr_t)data % BJVMI_PLAN_ALIGN) return fail(error, BJVM_BAD_ARGUMENT, 0, BJVMI_FAULT_NOT_ALIGNED);
 
   layout l = {{0}, {0}};
   bjvm_status status = check_header(data, size, error);
@@ -189,7 +163,7 @@ bjvm_status bjvm_image_load(const void *data, size_t size, upb_Arena *arena, con
   if (status != BJVM_OK) return status;
 
   bjvm_image *loaded = upb_Arena_Malloc(arena, sizeof *loaded);
-  if (!loaded) return fail(error, BJVM_OUT_OF_MEMORY, 0, "no memory for the image");
+  if (!loaded) return fail(error, BJVM_OUT_OF_MEMORY, 0, BJVMI_FAULT_NO_IMAGE_MEMORY);
   *loaded = opened;
   *image = loaded;
   return BJVM_OK;

@@ -72,9 +72,17 @@ typedef struct bjvmi_section_format {
 } bjvmi_section_format;
 extern const bjvmi_section_format bjvmi_section_formats[BJVMI_SECTION_COUNT];
 
-/* Fills a report, if there is one: PLAN_* code, place in the file, "what index: text" (what NULL: the text
- * alone). */
+/* What is wrong with a plan file, from fault.def. */
+typedef enum bjvmi_fault {
+  BJVMI_FAULT_NONE,
+#define X(name, number, text) BJVMI_FAULT_##name = number,
+#include "fault.def"
+#undef X
+} bjvmi_fault;
+
+/* fault.c. Fills a report, if there is one: the code, a place in the file, and "what index: sentence" (what
+ * NULL: the sentence alone) of the fault. NONE: the text of the code. */
 void bjvmi_image_report(bjvm_error *error, bjvm_status code, size_t offset, const char *what, uint32_t index,
-                        const char *text);
+                        bjvmi_fault fault);
 
 #endif /* BJVM_IMAGE_H_ */

@@ -80,7 +80,7 @@ static bool prepare(const image_registry *r, uint32_t flags, upb_Arena *arena) {
 }
 
 static bjvm_status fail(bjvm_error *error, bjvm_status status) {
-  bjvmi_image_report(error, status, 0, NULL, 0, bjvm_status_text(status));
+  bjvmi_image_report(error, status, 0, NULL, 0, BJVMI_FAULT_NONE);
   return status;
 }
 

@@ -100,8 +100,13 @@ struct bjvm_extension {
 int bjvmi_image_find_message(const bjvm_image *image, const char *full_name);
 int bjvmi_image_find_name(const bjvm_image *image, const char *full_name, size_t size);
 
-/* Checks every byte of a loaded image; BJVM_OK or the code with error->offset = the first fault. */
+/* Checks all of a loaded image but its mini descriptors; BJVM_OK or the code with error->offset = the first
+ * fault. */
 bjvm_status bjvmi_verify(const bjvm_image *image, size_t size, bjvm_error *error);
+
+/* The same for the mini descriptors, which only building tables reads: a program that has its mini tables
+ * from elsewhere does not link this. */
+bjvm_status bjvmi_verify_mini(const bjvm_image *image, bjvm_error *error);
 
 /* Binds record `message` of the binding's image to `table`; memory from binding->arena. Does not publish it.
  * Returns NULL and a status if it does not fit. */

@@ -1,8 +1,8 @@
 /* Mini tables from a plan file's own mini descriptors: messages for a program with neither generated code nor
  * reflection.
  *
- * verify_mini.c has found the mini descriptors well-formed and in step with the words, so the words tell what
- * each table is linked to; bind.c then checks what upb made of them, as it does with any table. Only the form
+ * verify_mini.c first finds the mini descriptors well-formed and in step with the words, so the words tell
+ * what each table is linked to; bind.c then checks what upb made of them, as it does with any table. Only the form
  * of upb's builder that takes a buffer is used: the buffer holds all that it may want to note, and the heap
  * is never asked. Kept: a failure leaves nothing behind but used arena memory.
  */
@@ -199,21 +199,21 @@ static bjvm_status build(const bjvm_tables *t, upb_Arena *arena) {
   return status == BJVM_OK ? build_extensions(t, &walk, arena) : status;
 }
 
-static bjvm_status fail(bjvm_error *error, bjvm_status status, const char *text) {
-  bjvmi_image_report(error, status, 0, NULL, 0, text);
+static bjvm_status fail(bjvm_error *error, bjvm_status status, bjvmi_fault fault) {
+  bjvmi_image_report(error, status, 0, NULL, 0, fault);
   return status;
 }
 
 bjvm_status bjvm_image_build_tables(const bjvm_image *image, upb_Arena *arena, const bjvm_tables **tables,
                                     bjvm_error *error) {
-  if (!image || !arena || !tables) return fail(error, BJVM_BAD_ARGUMENT, "an argument is NULL");
+  if (!image || !arena || !tables) return fail(error, BJVM_BAD_ARGUMENT, BJVMI_FAULT_ARGUMENT_NULL);
   *tables = NULL;
-  if (!bjvm_image_has_tables(image))
-    return fail(error, BJVM_PLAN_UNBOUND, "the file has no mini descriptors");
+  if (!bjvm_image_has_tables(image)) return fail(error, BJVM_PLAN_UNBOUND, BJVMI_FAULT_NO_MINIS);
+  if (bjvmi_verify_mini(image, error) != BJVM_OK) return BJVM_PLAN_CORRUPT;
   bjvm_tables *t = tables_new(image, arena);
-  if (!t) return fail(error, BJVM_OUT_OF_MEMORY, "no memory for the mini tables");
+  if (!t) return fail(error, BJVM_OUT_OF_MEMORY, BJVMI_FAULT_NO_TABLE_MEMORY);
   bjvm_status status = build(t, arena);
-  if (status != BJVM_OK) return fail(error, status, "upb cannot build the mini tables");
+  if (status != BJVM_OK) return fail(error, status, BJVMI_FAULT_TABLES_NOT_BUILT);
   *tables = t;
   return BJVM_OK;
 }
@@ -234,11 +234,11 @@ const upb_MiniTableExtension *bjvm_tables_extension(const bjvm_tables *tables, s
 bjvm_status bjvm_image_bind_own(const bjvm_image *image, const char *full_name, upb_Arena *arena,
                                 const bjvm_plan **plan, bjvm_error *error) {
   const bjvm_tables *tables;
-  if (!plan) return fail(error, BJVM_BAD_ARGUMENT, "an argument is NULL");
+  if (!plan) return fail(error, BJVM_BAD_ARGUMENT, BJVMI_FAULT_ARGUMENT_NULL);
   *plan = NULL;
   bjvm_status status = bjvm_image_build_tables(image, arena, &tables, error);
   if (status != BJVM_OK) return status;
   const upb_MiniTable *table = bjvm_tables_message(tables, full_name);
-  if (!table) return fail(error, BJVM_PLAN_UNBOUND, "the file has no message type of that name");
+  if (!table) return fail(error, BJVM_PLAN_UNBOUND, BJVMI_FAULT_NO_TYPE);
   return bjvm_image_bind(image, full_name, table, arena, plan, error);
 }

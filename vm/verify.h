@@ -40,8 +40,8 @@ typedef struct bjvmi_cursor {
   uint64_t next;
 } bjvmi_cursor;
 
-/* Reports "what index: text" at `at`, a place in the file. Returns false. */
-bool bjvmi_check_fail(const bjvmi_check *c, const void *at, const char *text);
+/* Reports "what index: sentence" at `at`, a place in the file. Returns false. */
+bool bjvmi_check_fail(const bjvmi_check *c, const void *at, bjvmi_fault fault);
 
 /* verify_names.c. `at`: the field of the record that refers to the name. */
 bool bjvmi_check_raw_name(bjvmi_check *c, const void *at, uint32_t name, uint32_t size);
@@ -62,9 +62,6 @@ typedef struct bjvmi_table_cursors {
 bool bjvmi_check_table(bjvmi_check *c, bjvmi_table_cursors *cursors, const bjvmi_table *file_table,
                        uint32_t owned);
 bool bjvmi_check_enums(bjvmi_check *c);
-
-/* verify_mini.c */
-bool bjvmi_check_mini(bjvmi_check *c);
 
 /* Takes [first, first + count) of a section with `total` elements: inside it, behind what was taken
  * before. */

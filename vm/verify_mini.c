@@ -62,7 +62,7 @@ static const range skips = {'_', '~', 5};
 static const range masks = {' ', 'A', 5};
 static const range members = {' ', 'b', 6};
 
-static bool fail(const reader *r, const char *text) { return bjvmi_check_fail(r->check, r->at, text); }
+static bool fail(const reader *r, bjvmi_fault fault) { return bjvmi_check_fail(r->check, r->at, fault); }
 
 /* The value of a digit of base 92: the printable ASCII characters but for quotes and the backslash. -1: it is
  * none. */
@@ -82,11 +82,11 @@ static uint32_t take(reader *r, const range *of) { return (uint32_t)(digit(*r->a
 static bool read_number(reader *r, const range *of, uint32_t *number) {
   uint64_t value = 0;
   for (unsigned shift = 0; is_next(r, of); shift += of->bits) {
-    if (shift >= 32) return fail(r, "a number in the mini descriptor is too long");
+    if (shift >= 32) return fail(r, BJVMI_FAULT_MINI_NUMBER_LONG);
     value |= (uint64_t)take(r, of) << shift;
   }
   *number = (uint32_t)value;
-  return value <= UINT32_MAX ? true : fail(r, "a number in the mini descriptor is too large");
+  return value <= UINT32_MAX ? true : fail(r, BJVMI_FAULT_MINI_NUMBER_LARGE);
 }
 
 /* -- Fields --------------------------------------------------------------------------------------------- */
@@ -100,14 +100,13 @@ typedef struct field {
 
 static bool check_modifiers(const reader *r, const field *f) {
   bool packable = f->type < TYPE_BYTES || f->type == TYPE_CLOSED_ENUM;
-  if (f->modifiers > MODIFIER_MAX) return fail(r, "an unknown modifier in the mini descriptor");
+  if (f->modifiers > MODIFIER_MAX) return fail(r, BJVMI_FAULT_MINI_MODIFIER);
   if (f->modifiers & MODIFIER_FLIP_PACKED && !(f->repeated && packable))
-    return fail(r, "a field that cannot be packed is");
-  if (f->modifiers & MODIFIER_FLIP_UTF8 && f->type != TYPE_STRING)
-    return fail(r, "UTF-8 is asked of a field that is no string");
+    return fail(r, BJVMI_FAULT_MINI_PACKED);
+  if (f->modifiers & MODIFIER_FLIP_UTF8 && f->type != TYPE_STRING) return fail(r, BJVMI_FAULT_MINI_UTF8);
   uint32_t presence = f->modifiers & (MODIFIER_REQUIRED | MODIFIER_SINGULAR);
   if (presence && (f->repeated || presence == (MODIFIER_REQUIRED | MODIFIER_SINGULAR)))
-    return fail(r, "a field's modifiers contradict each other");
+    return fail(r, BJVMI_FAULT_MINI_CONTRADICTION);
   return true;
 }
 
@@ -115,11 +114,11 @@ static bool check_modifiers(const reader *r, const field *f) {
 static bool read_field(reader *r, uint32_t last, field *f) {
   uint32_t skip = 1;
   if (is_next(r, &skips) && !read_number(r, &skips, &skip)) return false;
-  if (!is_next(r, &fields)) return fail(r, "the mini descriptor lacks a field");
+  if (!is_next(r, &fields)) return fail(r, BJVMI_FAULT_MINI_NO_FIELD);
   uint32_t type = take(r, &fields);
   *f = (field){.number = last + skip, .type = type, .repeated = type >= TYPE_REPEATED};
   if (f->repeated) f->type -= TYPE_REPEATED;
-  if (f->type >= TYPE_COUNT) return fail(r, "an unknown type in the mini descriptor");
+  if (f->type >= TYPE_COUNT) return fail(r, BJVMI_FAULT_MINI_TYPE_UNKNOWN);
   if (is_next(r, &modifiers) && !read_number(r, &modifiers, &f->modifiers)) return false;
   return check_modifiers(r, f);
 }
@@ -131,13 +130,11 @@ static bool is_closed(const bjvmi_check *c, const bjvmi_word *w) {
 /* Whether number, type and repetition of a field are those of its word. */
 static bool fits_word(const reader *r, const field *f, const bjvmi_word *w) {
   unsigned kind = BJVMI_OP_KIND(w->op);
-  if (f->number != bjvmi_le32(w->number)) return fail(r, "the mini descriptor has another field number");
-  if (!(type_kinds[f->type] >> kind & 1))
-    return fail(r, "the mini descriptor has another type for the field");
+  if (f->number != bjvmi_le32(w->number)) return fail(r, BJVMI_FAULT_MINI_NUMBER);
+  if (!(type_kinds[f->type] >> kind & 1)) return fail(r, BJVMI_FAULT_MINI_TYPE);
   if (bjvmi_shapes[kind] == BJVMI_SHAPE_ENUM && is_closed(r->check, w) != (f->type == TYPE_CLOSED_ENUM))
-    return fail(r, "the enum is closed in one place only");
-  if (f->repeated != (BJVMI_OP_FORM(w->op) == BJVMI_FORM_ARRAY))
-    return fail(r, "the field is repeated in one place only");
+    return fail(r, BJVMI_FAULT_MINI_CLOSED);
+  if (f->repeated != (BJVMI_OP_FORM(w->op) == BJVMI_FORM_ARRAY)) return fail(r, BJVMI_FAULT_MINI_REPEATED);
   return true;
 }
 
@@ -146,8 +143,8 @@ static bool fits_form(const reader *r, const field *f, const bjvmi_word *w) {
   bjvmi_form form = BJVMI_OP_FORM(w->op);
   bool singular = f->modifiers & MODIFIER_SINGULAR, required = f->modifiers & MODIFIER_REQUIRED;
   if (form != BJVMI_FORM_ARRAY && singular != (form == BJVMI_FORM_IMPLICIT))
-    return fail(r, "the field has presence in one place only");
-  return required && form != BJVMI_FORM_HASBIT ? fail(r, "a required field without a hasbit") : true;
+    return fail(r, BJVMI_FAULT_MINI_PRESENCE);
+  return required && form != BJVMI_FORM_HASBIT ? fail(r, BJVMI_FAULT_MINI_REQUIRED) : true;
 }
 
 /* -- Messages ------------------------------------------------------------------------------------------- */
@@ -168,18 +165,18 @@ static const bjvmi_word *find_word(const bjvmi_word *words, uint32_t count, uint
  * and there are as many as such fields. (One that is named twice is refused by upb.) */
 static bool check_oneofs(reader *r, const bjvmi_word *words, uint32_t count, uint32_t expected) {
   uint32_t seen = 0, number;
-  if (expected == 0) return r->at == r->end ? true : fail(r, "the mini descriptor goes on behind its fields");
-  if (r->at == r->end || *r->at != '^') return fail(r, "the mini descriptor lacks its oneofs");
+  if (expected == 0) return r->at == r->end ? true : fail(r, BJVMI_FAULT_MINI_FIELDS_LEFT);
+  if (r->at == r->end || *r->at != '^') return fail(r, BJVMI_FAULT_MINI_NO_ONEOFS);
   do {
     r->at++;
-    if (!is_next(r, &members)) return fail(r, "an empty oneof in the mini descriptor");
+    if (!is_next(r, &members)) return fail(r, BJVMI_FAULT_MINI_ONEOF_EMPTY);
     if (!read_number(r, &members, &number)) return false;
     const bjvmi_word *w = find_word(words, count, number);
-    if (!w || BJVMI_OP_FORM(w->op) != BJVMI_FORM_ONEOF) return fail(r, "a member of a oneof that is not one");
+    if (!w || BJVMI_OP_FORM(w->op) != BJVMI_FORM_ONEOF) return fail(r, BJVMI_FAULT_MINI_ONEOF_MEMBER);
     seen++;
   } while (r->at < r->end && (*r->at == '|' || *r->at == '~'));
-  if (r->at < r->end) return fail(r, "the mini descriptor goes on behind its oneofs");
-  return seen == expected ? true : fail(r, "a oneof of the mini descriptor lacks members");
+  if (r->at < r->end) return fail(r, BJVMI_FAULT_MINI_ONEOFS_LEFT);
+  return seen == expected ? true : fail(r, BJVMI_FAULT_MINI_ONEOF_SHORT);
 }
 
 static bool check_fields(reader *r, const bjvmi_message *m, const bjvmi_word *words) {
@@ -192,7 +189,7 @@ static bool check_fields(reader *r, const bjvmi_message *m, const bjvmi_word *wo
     required += (f.modifiers & MODIFIER_REQUIRED) != 0;
   }
   if (required != m->required_count || required > REQUIRED_MAX)
-    return fail(r, "the mini descriptor has another number of required fields");
+    return fail(r, BJVMI_FAULT_MINI_REQUIRED_COUNT);
   return check_oneofs(r, words, m->word_count, oneof);
 }
 
@@ -202,29 +199,27 @@ static bool check_entry(reader *r, const bjvmi_word *words) {
   field f = {0};
   for (uint32_t i = 0; i < 2; i++) {
     if (!read_field(r, f.number, &f) || !fits_word(r, &f, &words[i])) return false;
-    if (f.modifiers & MODIFIER_REQUIRED) return fail(r, "a map entry with a required field");
-    if (f.type == TYPE_GROUP) return fail(r, "a map entry with a group");
+    if (f.modifiers & MODIFIER_REQUIRED) return fail(r, BJVMI_FAULT_MINI_ENTRY_REQUIRED);
+    if (f.type == TYPE_GROUP) return fail(r, BJVMI_FAULT_MINI_ENTRY_GROUP);
   }
-  return r->at == r->end ? true : fail(r, "the mini descriptor goes on behind its fields");
+  return r->at == r->end ? true : fail(r, BJVMI_FAULT_MINI_FIELDS_LEFT);
 }
 
 static bool check_message(reader *r, const bjvmi_message *m) {
   const bjvmi_word *words = r->check->image->words + m->first_word;
   bool extendable = m->flags & BJVMI_MESSAGE_EXTENDABLE;
   uint32_t its_modifiers = 0;
-  if (m->flags & BJVMI_MESSAGE_EXTERNAL)
-    return r->at == r->end ? true : fail(r, "a mini descriptor of an external message");
+  if (m->flags & BJVMI_MESSAGE_EXTERNAL) return r->at == r->end ? true : fail(r, BJVMI_FAULT_MINI_EXTERNAL);
   char version = r->at < r->end ? *r->at++ : 0;
   if (m->flags & BJVMI_MESSAGE_ENTRY)
-    return version == '%' ? check_entry(r, words) : fail(r, "not the mini descriptor of a map entry");
+    return version == '%' ? check_entry(r, words) : fail(r, BJVMI_FAULT_MINI_NO_ENTRY);
   if (version == '&' && r->at == r->end)
-    return extendable && m->word_count == 0 ? true : fail(r, "a message set with fields");
-  if (version != '$') return fail(r, "not the mini descriptor of a message");
-  if (m->word_count > BJVMI_MINI_FIELDS_MAX) return fail(r, "more fields than a mini table can have");
+    return extendable && m->word_count == 0 ? true : fail(r, BJVMI_FAULT_MINI_SET_FIELDS);
+  if (version != '$') return fail(r, BJVMI_FAULT_MINI_NO_MESSAGE);
+  if (m->word_count > BJVMI_MINI_FIELDS_MAX) return fail(r, BJVMI_FAULT_MINI_FIELDS_MANY);
   if (is_next(r, &modifiers) && !read_number(r, &modifiers, &its_modifiers)) return false;
-  if (its_modifiers > MESSAGE_MAX) return fail(r, "an unknown modifier in the mini descriptor");
-  if (extendable != ((its_modifiers & MESSAGE_EXTENDABLE) != 0))
-    return fail(r, "the message is extendable in one place only");
+  if (its_modifiers > MESSAGE_MAX) return fail(r, BJVMI_FAULT_MINI_MODIFIER);
+  if (extendable != ((its_modifiers & MESSAGE_EXTENDABLE) != 0)) return fail(r, BJVMI_FAULT_MINI_EXTENDABLE);
   return check_fields(r, m, words);
 }
 
@@ -257,7 +252,7 @@ static bool check_mask(reader *r, numbers *n, uint64_t base) {
   uint32_t mask = take(r, &masks), number;
   for (uint32_t i = 0; i < 5; i++)
     if (mask >> i & 1 && !(next_number(n, &number) && number == base + i))
-      return fail(r, "the mini descriptor has another enum number");
+      return fail(r, BJVMI_FAULT_MINI_ENUM_NUMBER);
   return true;
 }
 
@@ -265,9 +260,8 @@ static bool check_enum(reader *r, const bjvmi_enum *e) {
   numbers n = numbers_of(r->check->image, e);
   uint64_t base = 0;
   uint32_t skip;
-  if (!(e->flags & BJVMI_ENUM_CLOSED))
-    return r->at == r->end ? true : fail(r, "a mini descriptor of an open enum");
-  if (r->at == r->end || *r->at != '!') return fail(r, "not the mini descriptor of an enum");
+  if (!(e->flags & BJVMI_ENUM_CLOSED)) return r->at == r->end ? true : fail(r, BJVMI_FAULT_MINI_OPEN_ENUM);
+  if (r->at == r->end || *r->at != '!') return fail(r, BJVMI_FAULT_MINI_NO_ENUM);
   r->at++;
   while (r->at < r->end) {
     if (is_next(r, &masks)) {
@@ -277,10 +271,10 @@ static bool check_enum(reader *r, const bjvmi_enum *e) {
       if (!read_number(r, &skips, &skip)) return false;
       base += skip;
     } else {
-      return fail(r, "a character that no mini descriptor of an enum has");
+      return fail(r, BJVMI_FAULT_MINI_ENUM_CHARACTER);
     }
   }
-  return next_number(&n, &skip) ? fail(r, "the mini descriptor lacks an enum number") : true;
+  return next_number(&n, &skip) ? fail(r, BJVMI_FAULT_MINI_ENUM_LACKS) : true;
 }
 
 /* -- Extensions, and all of them ------------------------------------------------------------------------ */
@@ -288,28 +282,27 @@ static bool check_enum(reader *r, const bjvmi_enum *e) {
 static bool check_extension(reader *r, const bjvmi_extension *x) {
   const bjvmi_word *w = r->check->image->words + x->first_word;
   field f;
-  if (r->at == r->end || *r->at != '#') return fail(r, "not the mini descriptor of an extension");
+  if (r->at == r->end || *r->at != '#') return fail(r, BJVMI_FAULT_MINI_NO_EXTENSION);
   r->at++;
   if (!read_field(r, 0, &f) || !fits_word(r, &f, w)) return false;
   if (f.modifiers & (MODIFIER_REQUIRED | MODIFIER_SINGULAR))
-    return fail(r, "an extension with such a modifier");
-  return r->at == r->end ? true : fail(r, "the mini descriptor goes on behind its field");
+    return fail(r, BJVMI_FAULT_MINI_EXTENSION_MODIFIER);
+  return r->at == r->end ? true : fail(r, BJVMI_FAULT_MINI_FIELD_LEFT);
 }
 
 static bool next(bjvmi_check *c, bjvmi_mini_walk *walk, const char *what, uint32_t index, reader *r) {
   bjvmi_mini mini;
   c->what = what;
   c->index = index;
-  if (!bjvmi_mini_next(walk, &mini)) return bjvmi_check_fail(c, walk->at, "its mini descriptor is not there");
+  if (!bjvmi_mini_next(walk, &mini)) return bjvmi_check_fail(c, walk->at, BJVMI_FAULT_MINI_MISSING);
   *r = (reader){c, mini.data, mini.data + mini.size};
   return true;
 }
 
-bool bjvmi_check_mini(bjvmi_check *c) {
+static bool check_all(bjvmi_check *c) {
   const bjvm_image *image = c->image;
   bjvmi_mini_walk walk = bjvmi_mini_begin(image);
   reader r;
-  if (image->mini_size == 0) return true;
   for (uint32_t i = 0; i < image->message_count; i++) {
     const bjvmi_message m = bjvmi_message_native(&image->messages[i]);
     if (!next(c, &walk, "message", i, &r) || !check_message(&r, &m)) return false;
@@ -323,5 +316,10 @@ bool bjvmi_check_mini(bjvmi_check *c) {
     if (!next(c, &walk, "extension", i, &r) || !check_extension(&r, &x)) return false;
   }
   c->what = NULL;
-  return walk.at == walk.end ? true : bjvmi_check_fail(c, walk.at, "bytes behind the last mini descriptor");
+  return walk.at == walk.end ? true : bjvmi_check_fail(c, walk.at, BJVMI_FAULT_MINI_LEFT);
+}
+
+bjvm_status bjvmi_verify_mini(const bjvm_image *image, bjvm_error *error) {
+  bjvmi_check c = {.image = image, .error = error};
+  return image->mini_size == 0 || check_all(&c) ? BJVM_OK : BJVM_PLAN_CORRUPT;
 }

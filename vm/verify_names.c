@@ -19,24 +19,22 @@ static const quotes value_quotes = {"\"", "\"", 1};
 bool bjvmi_check_pool(bjvmi_check *c) {
   const bjvm_image *image = c->image;
   c->what = NULL;
-  if (image->names_size < BJVMI_NAME_PAD)
-    return bjvmi_check_fail(c, image->names, "the name pool has no room for its padding");
+  if (image->names_size < BJVMI_NAME_PAD) return bjvmi_check_fail(c, image->names, BJVMI_FAULT_POOL_SMALL);
   for (uint32_t i = image->names_size - BJVMI_NAME_PAD; i < image->names_size; i++)
-    if (image->names[i])
-      return bjvmi_check_fail(c, image->names + i, "the padding of the name pool is not 0");
+    if (image->names[i]) return bjvmi_check_fail(c, image->names + i, BJVMI_FAULT_POOL_PADDING);
   return true;
 }
 
 /* Counts `size` bytes that are about to be read. */
 bool bjvmi_check_charge(bjvmi_check *c, const void *at, uint32_t size) {
-  if (size > c->budget) return bjvmi_check_fail(c, at, "long names are shared by too many records");
+  if (size > c->budget) return bjvmi_check_fail(c, at, BJVMI_FAULT_NAMES_SHARED);
   c->budget -= size;
   return true;
 }
 
 bool bjvmi_check_raw_name(bjvmi_check *c, const void *at, uint32_t name, uint32_t size) {
   if ((uint64_t)name + size > c->image->names_size - BJVMI_NAME_PAD)
-    return bjvmi_check_fail(c, at, "the name lies outside the pool");
+    return bjvmi_check_fail(c, at, BJVMI_FAULT_NAME_OUTSIDE);
   return bjvmi_check_charge(c, at, size);
 }
 
@@ -47,11 +45,10 @@ static bool is_identifier_byte(char b) {
 /* The full name of a message, enum or extension. It goes into error messages, hence the plain bytes. */
 bool bjvmi_check_full_name(bjvmi_check *c, const void *at, uint32_t name, uint32_t size) {
   if (!bjvmi_check_raw_name(c, at, name, size)) return false;
-  if (size == 0) return bjvmi_check_fail(c, at, "the full name is empty");
+  if (size == 0) return bjvmi_check_fail(c, at, BJVMI_FAULT_FULL_NAME_EMPTY);
   const char *p = c->image->names + name;
   for (uint32_t i = 0; i < size; i++)
-    if (!is_identifier_byte(p[i]))
-      return bjvmi_check_fail(c, p + i, "a full name with other bytes than A-Za-z0-9_.");
+    if (!is_identifier_byte(p[i])) return bjvmi_check_fail(c, p + i, BJVMI_FAULT_FULL_NAME_BYTES);
   return true;
 }
 
@@ -83,8 +80,8 @@ static bool check_inside(const bjvmi_check *c, const char *p, const char *end, u
   *flags = 0;
   while (p < end) {
     uint8_t b = (uint8_t)*p;
-    if (b < 0x20) return bjvmi_check_fail(c, p, "a raw control character in the name");
-    if (b == '"') return bjvmi_check_fail(c, p, "a raw quote in the name");
+    if (b < 0x20) return bjvmi_check_fail(c, p, BJVMI_FAULT_NAME_CONTROL);
+    if (b == '"') return bjvmi_check_fail(c, p, BJVMI_FAULT_NAME_QUOTE);
     if (b == '<' || b == '>' || b == '&') *flags |= BJVMI_NAME_SPECIAL;
     ascii &= b < 0x80;
     if (b != '\\') {
@@ -92,22 +89,22 @@ static bool check_inside(const bjvmi_check *c, const char *p, const char *end, u
       continue;
     }
     uint32_t length = escape_length(p, end);
-    if (length == 0) return bjvmi_check_fail(c, p, "a bad escape in the name");
+    if (length == 0) return bjvmi_check_fail(c, p, BJVMI_FAULT_NAME_ESCAPE);
     *flags |= BJVMI_NAME_ESCAPED;
     p += length;
   }
   if (ascii) return true;
   *flags |= BJVMI_NAME_SPECIAL;
   const char *bad = bjvmi_kernels_portable.utf8(from, (size_t)(end - from));
-  return bad ? bjvmi_check_fail(c, bad, "the name is not valid UTF-8") : true;
+  return bad ? bjvmi_check_fail(c, bad, BJVMI_FAULT_NAME_UTF8) : true;
 }
 
 /* Whether the header in front of a name has the form its length asks for. */
 static bool check_name_header(const bjvmi_check *c, const char *p, uint32_t length, bool is_long) {
-  if (is_long && p[-2]) return bjvmi_check_fail(c, p - 2, "a short length beside the long one");
+  if (is_long && p[-2]) return bjvmi_check_fail(c, p - 2, BJVMI_FAULT_NAME_TWO_LENGTHS);
   if (is_long != (length > BJVMI_NAME_SHORT_MAX))
-    return bjvmi_check_fail(c, p - 2, "the name's length has the wrong size");
-  if (length > BJVMI_NAME_MAX) return bjvmi_check_fail(c, p - BJVMI_NAME_LONG_HEADER, "the name is too long");
+    return bjvmi_check_fail(c, p - 2, BJVMI_FAULT_NAME_LENGTH_SIZE);
+  if (length > BJVMI_NAME_MAX) return bjvmi_check_fail(c, p - BJVMI_NAME_LONG_HEADER, BJVMI_FAULT_NAME_LONG);
   return true;
 }
 
@@ -116,24 +113,22 @@ static bool check_encoded(bjvmi_check *c, const void *at, uint64_t name, const q
                           uint32_t *flags) {
   const char *names = c->image->names;
   uint32_t end = c->image->names_size - BJVMI_NAME_PAD;
-  if (name < BJVMI_NAME_LONG_HEADER || name > end)
-    return bjvmi_check_fail(c, at, "the name lies outside the pool");
+  if (name < BJVMI_NAME_LONG_HEADER || name > end) return bjvmi_check_fail(c, at, BJVMI_FAULT_NAME_OUTSIDE);
   *length = bjvmi_name_length(names, (uint32_t)name);
   *flags = bjvmi_name_flags(names, (uint32_t)name);
-  if (*length > end - name) return bjvmi_check_fail(c, at, "the name reaches beyond the pool");
+  if (*length > end - name) return bjvmi_check_fail(c, at, BJVMI_FAULT_NAME_BEYOND);
   if (!bjvmi_check_charge(c, at, *length)) return false;
 
   const char *p = names + name;
   const char *close = p + *length - q->size;
   if (!check_name_header(c, p, *length, *flags & BJVMI_NAME_LONG)) return false;
   if (*length < 2 * q->size || memcmp(p, q->open, q->size) != 0 || memcmp(close, q->close, q->size) != 0)
-    return bjvmi_check_fail(c, p, "the name lacks its quotes");
+    return bjvmi_check_fail(c, p, BJVMI_FAULT_NAME_QUOTES);
 
   uint32_t expected;
   if (!check_inside(c, p + q->size, close, &expected)) return false;
   const uint32_t form = BJVMI_NAME_LONG | BJVMI_NAME_ALT | BJVMI_NAME_ALT_LONG;
-  if ((*flags & ~form) != expected)
-    return bjvmi_check_fail(c, p - 1, "the flags of the name do not tell what it is");
+  if ((*flags & ~form) != expected) return bjvmi_check_fail(c, p - 1, BJVMI_FAULT_NAME_FLAGS);
   return true;
 }
 
@@ -143,17 +138,16 @@ bool bjvmi_check_field_name(bjvmi_check *c, const void *at, uint32_t name, uint8
   const char *names = c->image->names;
   uint32_t length, alt_length, flags, alt_flags;
   if (!check_encoded(c, at, name, &field_quotes, &length, &flags)) return false;
-  if (name_len != (length > UINT8_MAX ? 0 : length))
-    return bjvmi_check_fail(c, at, "the name's length differs from its header's");
+  if (name_len != (length > UINT8_MAX ? 0 : length)) return bjvmi_check_fail(c, at, BJVMI_FAULT_NAME_LENGTH);
   bool alt_long = flags & BJVMI_NAME_ALT_LONG;
   if (!(flags & BJVMI_NAME_ALT))
-    return alt_long ? bjvmi_check_fail(c, names + name - 1, "a second name that is not there is long") : true;
+    return alt_long ? bjvmi_check_fail(c, names + name - 1, BJVMI_FAULT_NO_SECOND_NAME) : true;
   uint32_t other = bjvmi_name_alt(names, name);
   if (!check_encoded(c, at, other, &field_quotes, &alt_length, &alt_flags)) return false;
   if (alt_long != (alt_length > BJVMI_NAME_SHORT_MAX))
-    return bjvmi_check_fail(c, names + name - 1, "the second name's length has the wrong size");
+    return bjvmi_check_fail(c, names + name - 1, BJVMI_FAULT_SECOND_NAME_SIZE);
   return alt_flags & (BJVMI_NAME_ALT | BJVMI_NAME_ALT_LONG)
-             ? bjvmi_check_fail(c, names + other - 1, "a third name for one field")
+             ? bjvmi_check_fail(c, names + other - 1, BJVMI_FAULT_THIRD_NAME)
              : true;
 }
 
@@ -161,6 +155,6 @@ bool bjvmi_check_value_name(bjvmi_check *c, const void *at, uint32_t name) {
   uint32_t length, flags;
   if (!check_encoded(c, at, name, &value_quotes, &length, &flags)) return false;
   return flags & (BJVMI_NAME_ALT | BJVMI_NAME_ALT_LONG)
-             ? bjvmi_check_fail(c, c->image->names + name - 1, "a second name for an enum value")
+             ? bjvmi_check_fail(c, c->image->names + name - 1, BJVMI_FAULT_VALUE_SECOND_NAME)
              : true;
 }

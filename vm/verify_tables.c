@@ -15,7 +15,7 @@ static bool check_slots(const bjvmi_check *c, const bjvmi_table *t) {
   uint32_t count = 1u << t->slots_log2;
   for (uint32_t i = 0; i < count; i++)
     if (bjvmi_slot_at(slots, wide, i) > t->key_count)
-      return bjvmi_check_fail(c, slots + ((size_t)i << wide), "a slot leads to no key");
+      return bjvmi_check_fail(c, slots + ((size_t)i << wide), BJVMI_FAULT_SLOT);
   return true;
 }
 
@@ -36,16 +36,15 @@ static bool check_reach(bjvmi_check *c, const bjvmi_table *t, const bjvmi_key *k
     /* A key further on may not have been checked yet. */
     if (!bjvmi_check_raw_name(c, &other->name, bjvmi_le32(other->name), size)) return false;
     if (memcmp(c->image->names + bjvmi_le32(other->name), name, size) == 0)
-      return bjvmi_check_fail(c, k, "two keys with the same name");
+      return bjvmi_check_fail(c, k, BJVMI_FAULT_KEY_TWICE);
   }
-  return bjvmi_check_fail(c, k, "a key that its hash does not find");
+  return bjvmi_check_fail(c, k, BJVMI_FAULT_KEY_UNREACHED);
 }
 
 static bool check_key(bjvmi_check *c, const bjvmi_table *t, const bjvmi_key *at, uint32_t owned) {
   uint32_t name = bjvmi_le32(at->name);
   uint32_t size = bjvmi_le16(at->size);
-  if (bjvmi_le16(at->index) >= owned)
-    return bjvmi_check_fail(c, &at->index, "a key for something its owner lacks");
+  if (bjvmi_le16(at->index) >= owned) return bjvmi_check_fail(c, &at->index, BJVMI_FAULT_KEY_INDEX);
   return bjvmi_check_raw_name(c, &at->name, name, size) &&
          check_reach(c, t, at, c->image->names + name, size);
 }
@@ -57,19 +56,16 @@ bool bjvmi_check_table(bjvmi_check *c, bjvmi_table_cursors *cursors, const bjvmi
   const bjvmi_table t = bjvmi_table_native(file_table);
   if (t.key_count == 0) return true;
   if (t.slots_log2 > SLOTS_LOG2_MAX)
-    return bjvmi_check_fail(c, &file_table->slots_log2, "more slots than keys can need");
+    return bjvmi_check_fail(c, &file_table->slots_log2, BJVMI_FAULT_SLOTS_MANY);
   if (t.key_count > 1u << t.slots_log2)
-    return bjvmi_check_fail(c, &file_table->slots_log2, "fewer slots than keys");
+    return bjvmi_check_fail(c, &file_table->slots_log2, BJVMI_FAULT_SLOTS_FEW);
   bool wide = t.key_count > BJVMI_KEYS_NARROW;
-  if (wide && t.first_slot % 2)
-    return bjvmi_check_fail(c, &file_table->first_slot, "wide slots at an odd place");
+  if (wide && t.first_slot % 2) return bjvmi_check_fail(c, &file_table->first_slot, BJVMI_FAULT_SLOTS_ODD);
   if (!bjvmi_cursor_take(&cursors->slots, t.first_slot, (uint64_t)1 << t.slots_log2 << wide,
                          image->slot_count))
-    return bjvmi_check_fail(c, &file_table->first_slot,
-                            "its slots lie outside their section or overlap others");
+    return bjvmi_check_fail(c, &file_table->first_slot, BJVMI_FAULT_SLOTS_OUTSIDE);
   if (!bjvmi_cursor_take(&cursors->keys, t.first_key, t.key_count, image->key_count))
-    return bjvmi_check_fail(c, &file_table->first_key,
-                            "its keys lie outside their section or overlap others");
+    return bjvmi_check_fail(c, &file_table->first_key, BJVMI_FAULT_KEYS_OUTSIDE);
   if (!check_slots(c, &t)) return false;
   for (uint32_t i = 0; i < t.key_count; i++)
     if (!check_key(c, &t, &image->keys[t.first_key + i], owned)) return false;
@@ -83,13 +79,13 @@ static bool check_values(bjvmi_check *c, const bjvmi_enum *e) {
   int64_t below = (int64_t)INT32_MIN - 1;
   for (uint32_t i = 0; i < e->value_count; i++) {
     const bjvmi_value v = bjvmi_value_native(&values[i]);
-    if (v.number <= below) return bjvmi_check_fail(c, &values[i].number, "the values do not ascend");
+    if (v.number <= below) return bjvmi_check_fail(c, &values[i].number, BJVMI_FAULT_VALUES_ORDER);
     below = v.number;
     bool dense = i - e->dense_first < e->dense_count; /* below dense_first the difference is huge */
     if (dense && v.number != (int64_t)e->dense_min + (i - e->dense_first))
-      return bjvmi_check_fail(c, &values[i].number, "the dense run is not consecutive");
+      return bjvmi_check_fail(c, &values[i].number, BJVMI_FAULT_DENSE_GAP);
     if (v.name == 0) {
-      if (!dense) return bjvmi_check_fail(c, &values[i].name, "a hole outside the dense run");
+      if (!dense) return bjvmi_check_fail(c, &values[i].name, BJVMI_FAULT_HOLE);
     } else if (!bjvmi_check_value_name(c, &values[i].name, v.name)) {
       return false;
     }
@@ -102,7 +98,7 @@ static bool check_value_keys(const bjvmi_check *c, const bjvmi_enum *e) {
   const bjvmi_key *keys = c->image->keys + e->keys.first_key;
   for (uint32_t i = 0; i < e->keys.key_count; i++)
     if (c->image->values[e->first_value + bjvmi_le16(keys[i].index)].name == 0)
-      return bjvmi_check_fail(c, &keys[i].index, "a key for a hole");
+      return bjvmi_check_fail(c, &keys[i].index, BJVMI_FAULT_HOLE_KEY);
   return true;
 }
 
@@ -110,12 +106,12 @@ static bool check_enum(bjvmi_check *c, bjvmi_cursor *values, bjvmi_table_cursors
                        const bjvmi_enum *at) {
   const bjvmi_enum e = bjvmi_enum_native(at);
   if (!bjvmi_check_full_name(c, &at->name, e.name, e.name_size)) return false;
-  if (e.flags & ~BJVMI_ENUM_CLOSED) return bjvmi_check_fail(c, &at->flags, "unknown flags");
-  if (e.reserved) return bjvmi_check_fail(c, &at->reserved, "a reserved field is not 0");
+  if (e.flags & ~BJVMI_ENUM_CLOSED) return bjvmi_check_fail(c, &at->flags, BJVMI_FAULT_FLAGS);
+  if (e.reserved) return bjvmi_check_fail(c, &at->reserved, BJVMI_FAULT_ENUM_RESERVED);
   if (!bjvmi_cursor_take(values, e.first_value, e.value_count, c->image->value_count))
-    return bjvmi_check_fail(c, &at->first_value, "its values lie outside their section or overlap others");
+    return bjvmi_check_fail(c, &at->first_value, BJVMI_FAULT_VALUES_OUTSIDE);
   if ((uint64_t)e.dense_first + e.dense_count > e.value_count)
-    return bjvmi_check_fail(c, &at->dense_count, "the dense run is longer than the values");
+    return bjvmi_check_fail(c, &at->dense_count, BJVMI_FAULT_DENSE_LONG);
   return check_values(c, &e) && bjvmi_check_table(c, tables, &at->keys, e.value_count) &&
          check_value_keys(c, &e);
 }

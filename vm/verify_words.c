@@ -43,24 +43,22 @@ static const uint32_t bound_kinds = K(INT64_NUMBER) | K(UINT64_NUMBER);
 static bool check_op(const bjvmi_check *c, const bjvmi_word *at, bjvmi_place place) {
   unsigned kind = BJVMI_OP_KIND(at->op), form = BJVMI_OP_FORM(at->op);
   if (kind >= BJVMI_KIND_COUNT || form >= BJVMI_FORM_COUNT)
-    return bjvmi_check_fail(c, &at->op, "an unknown opcode");
-  if (bound_kinds >> kind & 1) return bjvmi_check_fail(c, &at->op, "an opcode that only binding makes");
+    return bjvmi_check_fail(c, &at->op, BJVMI_FAULT_OPCODE);
+  if (bound_kinds >> kind & 1) return bjvmi_check_fail(c, &at->op, BJVMI_FAULT_OPCODE_BOUND);
   if (!(file_forms[place][bjvmi_shapes[kind]] >> form & 1))
-    return bjvmi_check_fail(c, &at->op, "a form that its kind cannot have here");
+    return bjvmi_check_fail(c, &at->op, BJVMI_FAULT_FORM);
   return true;
 }
 
 static bool check_message_sub(const bjvmi_check *c, const bjvmi_word *at, uint32_t sub) {
   const bjvm_image *image = c->image;
-  if (sub >= image->message_count)
-    return bjvmi_check_fail(c, &at->sub, "its message lies outside the section");
+  if (sub >= image->message_count) return bjvmi_check_fail(c, &at->sub, BJVMI_FAULT_SUB_OUTSIDE);
   const bjvmi_message *m = &image->messages[sub];
   bool entry = m->flags & BJVMI_MESSAGE_ENTRY;
   if (bjvmi_shapes[BJVMI_OP_KIND(at->op)] == BJVMI_SHAPE_MAP)
-    return entry ? true : bjvmi_check_fail(c, &at->sub, "a map whose message is no map entry");
-  if (entry) return bjvmi_check_fail(c, &at->sub, "a map entry outside a map");
-  if (m->kind != BJVMI_OP_KIND(at->op))
-    return bjvmi_check_fail(c, &at->sub, "its message is of another kind");
+    return entry ? true : bjvmi_check_fail(c, &at->sub, BJVMI_FAULT_MAP_SUB);
+  if (entry) return bjvmi_check_fail(c, &at->sub, BJVMI_FAULT_ENTRY_SUB);
+  if (m->kind != BJVMI_OP_KIND(at->op)) return bjvmi_check_fail(c, &at->sub, BJVMI_FAULT_SUB_KIND);
   return true;
 }
 
@@ -68,14 +66,13 @@ static bool check_sub(const bjvmi_check *c, const bjvmi_word *at) {
   uint32_t sub = bjvmi_le16(at->sub);
   switch ((bjvmi_shape)bjvmi_shapes[BJVMI_OP_KIND(at->op)]) {
     case BJVMI_SHAPE_ENUM:
-      return sub < c->image->enum_count ? true
-                                        : bjvmi_check_fail(c, &at->sub, "its enum lies outside the section");
+      return sub < c->image->enum_count ? true : bjvmi_check_fail(c, &at->sub, BJVMI_FAULT_ENUM_OUTSIDE);
     case BJVMI_SHAPE_MESSAGE:
     case BJVMI_SHAPE_MAP: return check_message_sub(c, at, sub);
     case BJVMI_SHAPE_SCALAR:
     case BJVMI_SHAPE_CONTROL: break;
   }
-  return sub == 0 ? true : bjvmi_check_fail(c, &at->sub, "a scalar with a sub record");
+  return sub == 0 ? true : bjvmi_check_fail(c, &at->sub, BJVMI_FAULT_SCALAR_SUB);
 }
 
 static void enter_word(bjvmi_check *c, const bjvmi_word *at) {
@@ -88,8 +85,8 @@ static void enter_word(bjvmi_check *c, const bjvmi_word *at) {
 static bool check_common(const bjvmi_check *c, const bjvmi_word *at, bjvmi_place place) {
   if (!check_op(c, at, place) || !check_sub(c, at)) return false;
   if (c->image->header->layout == 0) {
-    if (at->offset) return bjvmi_check_fail(c, &at->offset, "an offset in a portable file");
-    if (at->presence) return bjvmi_check_fail(c, &at->presence, "a presence in a portable file");
+    if (at->offset) return bjvmi_check_fail(c, &at->offset, BJVMI_FAULT_PORTABLE_OFFSET);
+    if (at->presence) return bjvmi_check_fail(c, &at->presence, BJVMI_FAULT_PORTABLE_PRESENCE);
   }
   return true;
 }
@@ -97,17 +94,16 @@ static bool check_common(const bjvmi_check *c, const bjvmi_word *at, bjvmi_place
 static bool check_field(bjvmi_check *c, const bjvmi_word *at, bjvmi_place place, uint32_t below) {
   if (!check_common(c, at, place)) return false;
   uint32_t number = bjvmi_le32(at->number);
-  if (number == 0 || number > NUMBER_MAX) return bjvmi_check_fail(c, &at->number, "not a field number");
-  if (number <= below) return bjvmi_check_fail(c, &at->number, "the field numbers do not ascend");
+  if (number == 0 || number > NUMBER_MAX) return bjvmi_check_fail(c, &at->number, BJVMI_FAULT_NUMBER);
+  if (number <= below) return bjvmi_check_fail(c, &at->number, BJVMI_FAULT_NUMBER_ORDER);
   return bjvmi_check_field_name(c, &at->name, bjvmi_le32(at->name), at->name_len);
 }
 
 static bool check_end(bjvmi_check *c, const bjvmi_word *at, bjvmi_end_form form) {
   enter_word(c, at);
-  if (at->op != BJVMI_OP(BJVMI_KIND_END, form))
-    return bjvmi_check_fail(c, &at->op, "the words lack their end");
+  if (at->op != BJVMI_OP(BJVMI_KIND_END, form)) return bjvmi_check_fail(c, &at->op, BJVMI_FAULT_NO_END);
   if (at->name_len || at->offset || at->presence || at->sub || at->number || at->name)
-    return bjvmi_check_fail(c, at, "an end with operands");
+    return bjvmi_check_fail(c, at, BJVMI_FAULT_END_OPERANDS);
   return true;
 }
 
@@ -117,10 +113,9 @@ static bool check_entry(bjvmi_check *c, const bjvmi_word *words) {
     enter_word(c, at);
     if (!check_common(c, at, BJVMI_PLACE_ENTRY)) return false;
     if (i == 0 && !(entry_key_kinds >> BJVMI_OP_KIND(at->op) & 1))
-      return bjvmi_check_fail(c, &at->op, "a kind that no map key has");
-    if (bjvmi_le32(at->number) != i + 1)
-      return bjvmi_check_fail(c, &at->number, "a map entry's fields are 1 and 2");
-    if (at->name || at->name_len) return bjvmi_check_fail(c, &at->name, "a map entry's field has a name");
+      return bjvmi_check_fail(c, &at->op, BJVMI_FAULT_ENTRY_KEY_KIND);
+    if (bjvmi_le32(at->number) != i + 1) return bjvmi_check_fail(c, &at->number, BJVMI_FAULT_ENTRY_NUMBERS);
+    if (at->name || at->name_len) return bjvmi_check_fail(c, &at->name, BJVMI_FAULT_ENTRY_FIELD_NAME);
   }
   return check_end(c, &words[2], BJVMI_END_MESSAGE);
 }
@@ -163,17 +158,17 @@ static bool check_well_known(bjvmi_check *c, const bjvmi_message *record, const 
   const well_known *expected = &well_knowns[record->kind];
   if (expected->count == 0) return true; /* an ordinary message */
   if (bjvmi_le16(record->word_count) != expected->count)
-    return bjvmi_check_fail(c, &record->word_count, "a well-known type with another number of fields");
+    return bjvmi_check_fail(c, &record->word_count, BJVMI_FAULT_WELL_KNOWN_COUNT);
   for (uint32_t i = 0; i < expected->count; i++) {
     const bjvmi_word *at = &words[i];
     enter_word(c, at);
     if (bjvmi_le32(at->number) != i + 1)
-      return bjvmi_check_fail(c, &at->number, "a field that its well-known type does not have");
+      return bjvmi_check_fail(c, &at->number, BJVMI_FAULT_WELL_KNOWN_NUMBER);
     if (!(expected->kinds[i] >> BJVMI_OP_KIND(at->op) & 1) || !(expected->forms >> BJVMI_OP_FORM(at->op) & 1))
-      return bjvmi_check_fail(c, &at->op, "not the field its well-known type has");
+      return bjvmi_check_fail(c, &at->op, BJVMI_FAULT_WELL_KNOWN_FIELD);
   }
   if (record->kind == BJVMI_KIND_STRUCT && !is_struct_entry(c->image, &words[0]))
-    return bjvmi_check_fail(c, &words[0].sub, "the map of a Struct is not one of string to Value");
+    return bjvmi_check_fail(c, &words[0].sub, BJVMI_FAULT_STRUCT_MAP);
   return true;
 }
 

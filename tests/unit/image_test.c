@@ -7,6 +7,7 @@
 #include "bjvm/plan.h"
 #include "blob.h"
 #include "plan.h"
+#include "sentence.h"
 #include "text.h"
 
 static const bjvm_image *load(const blob *b) {
@@ -28,7 +29,7 @@ Test(image, arguments) {
   cr_expect_eq(bjvm_image_load(b->file, b->size, arena, NULL, NULL), BJVM_BAD_ARGUMENT);
   for (size_t shift = 1; shift < 8; shift++) {
     cr_expect_eq(bjvm_image_load(b->file + shift, b->size - shift, arena, &image, &error), BJVM_BAD_ARGUMENT);
-    cr_expect_str_eq(error.message, "a plan file must be aligned to 8 bytes");
+    cr_expect_str_eq(error.message, report_of("a plan file must be aligned to 8 bytes"));
   }
   cr_expect_null(image);
 }

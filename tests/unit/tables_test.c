@@ -8,6 +8,7 @@
 
 #include "blob.h"
 #include "mini.h"
+#include "sentence.h"
 #include "upb/wire/decode.h"
 #include "upb/wire/encode.h"
 #include "upb_layout.h"
@@ -159,7 +160,7 @@ Test(tables, arguments) {
   cr_expect_not(bjvm_image_has_tables(without.image));
   cr_expect_eq(bjvm_image_build_tables(without.image, f.arena, &tables, &error), BJVM_PLAN_UNBOUND);
   cr_expect_null(tables);
-  cr_expect_str_eq(error.message, "the file has no mini descriptors");
+  cr_expect_str_eq(error.message, report_of("the file has no mini descriptors"));
   cr_expect_eq(bjvm_image_bind_own(without.image, NULL, f.arena, &plan, &error), BJVM_PLAN_UNBOUND);
   cr_expect_null(plan);
   cr_expect_eq(bjvm_image_bind_own(with.image, "no.Such", f.arena, &plan, &error), BJVM_PLAN_UNBOUND);

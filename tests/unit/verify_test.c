@@ -10,6 +10,7 @@
 #include "bjvm/plan.h"
 #include "blob.h"
 #include "plan.h"
+#include "sentence.h"
 #include "verify.h"
 
 enum {
@@ -323,12 +324,13 @@ static void apply(blob *b, const patch *p) {
   if (p->base != NO_PATCH) memcpy(b->file + place(b, p), &p->value, p->width);
 }
 
-/* Loads a copy of exactly `size` bytes; the arena and the copy live as long as the test. */
+/* Loads a copy of exactly `size` bytes and checks its mini descriptors; the arena and the copy live as long as the test. */
 static bjvm_status load(const char *file, size_t size, const bjvm_image **image, bjvm_error *error) {
   char *copy = malloc(size ? size : 1);
   cr_assert(copy);
   memcpy(copy, file, size);
-  return bjvm_image_load(copy, size, upb_Arena_New(), image, error);
+  bjvm_status status = bjvm_image_load(copy, size, upb_Arena_New(), image, error);
+  return status == BJVM_OK ? bjvmi_verify_mini(*image, error) : status;
 }
 
 static bool nowhere(void *context, const char *text, size_t size) {
@@ -384,7 +386,7 @@ Test(verify, each_check) {
     bjvm_status status = load(b->file, b->size, &image, &error);
     cr_expect_eq(status, r->status, "line %d: status %s", r->line, bjvm_status_name(status));
     if (status == BJVM_OK) continue;
-    cr_expect_str_eq(error.message, r->text, "line %d: got \"%s\"", r->line, error.message);
+    cr_expect_str_eq(error.message, report_of(r->text), "line %d: got \"%s\"", r->line, error.message);
     cr_expect_eq(error.code, r->status, "line %d", r->line);
     cr_expect(error.line == 0 && error.column == 0 && error.path[0] == 0, "line %d", r->line);
     cr_expect(r->elsewhere || error.offset == at, "line %d: at %zu, not %zu", r->line, error.offset, at);
@@ -406,7 +408,7 @@ Test(verify, checksum) {
   }
   b->file[200] ^= 1;
   cr_assert_eq(load(b->file, b->size, &image, &error), BJVM_PLAN_CORRUPT);
-  cr_assert_str_eq(error.message, "the checksum differs");
+  cr_assert_str_eq(error.message, report_of("the checksum differs"));
   cr_assert_eq(error.offset, offsetof(bjvmi_header, checksum));
 }
 
@@ -420,7 +422,7 @@ Test(verify, truncated) {
     bjvm_status expected = size < 4 ? BJVM_PLAN_MAGIC : BJVM_PLAN_CORRUPT;
     cr_expect_eq(load(b->file, size, &image, &error), expected, "%zu bytes", size);
     if (size >= 4 && size < BJVMI_HEADER_SIZE)
-      cr_expect_str_eq(error.message, "the file ends inside its header");
+      cr_expect_str_eq(error.message, report_of("the file ends inside its header"));
     if (size < BJVMI_HEADER_SIZE || size >= last_name_end) continue;
     blob copy = *b;
     uint32_t total = (uint32_t)size;
@@ -428,7 +430,7 @@ Test(verify, truncated) {
     blob_seal(copy.file, size);
     cr_expect_eq(load(copy.file, size, &image, &error), BJVM_PLAN_CORRUPT, "%zu bytes, sealed", size);
     if (size < BJVMI_HEADER_SIZE + sizeof(bjvmi_section_entry) * BJVMI_SECTION_MINI)
-      cr_expect_str_eq(error.message, "the file ends inside its section table");
+      cr_expect_str_eq(error.message, report_of("the file ends inside its section table"));
   }
 }
 
@@ -442,7 +444,8 @@ Test(verify, misaligned_sections) {
     const bjvm_image *image;
     bjvm_error error;
     cr_expect_eq(load(b->file, b->size, &image, &error), BJVM_PLAN_CORRUPT, "section %u", i);
-    cr_expect_str_eq(error.message, "the section is not aligned", "section %u: %s", i, error.message);
+    cr_expect_str_eq(error.message, report_of("the section is not aligned"), "section %u: %s", i,
+                     error.message);
     cr_expect_eq(error.offset, BJVMI_HEADER_SIZE + i * sizeof *e, "section %u", i);
     free(b);
   }
@@ -464,7 +467,7 @@ Test(verify, equal_keys) {
   const bjvm_image *image;
   bjvm_error error;
   cr_assert_eq(load(b->file, b->size, &image, &error), BJVM_PLAN_CORRUPT);
-  cr_assert_str_eq(error.message, "message 0: two keys with the same name");
+  cr_assert_str_eq(error.message, report_of("message 0: two keys with the same name"));
 }
 
 /* The shapes that well-known types must have are not asked of external ones; sizes of those that are there
@@ -480,7 +483,7 @@ Test(verify, well_known_sizes) {
   const bjvm_image *image;
   bjvm_error error;
   cr_assert_eq(load(b->file, b->size, &image, &error), BJVM_PLAN_CORRUPT);
-  cr_assert_str_eq(error.message, "message 0: a well-known type with another number of fields");
+  cr_assert_str_eq(error.message, report_of("message 0: a well-known type with another number of fields"));
   cr_assert_eq(error.offset, b->offset[BJVMI_SECTION_MESSAGES] + offsetof(bjvmi_message, word_count));
 }
 
@@ -498,7 +501,7 @@ Test(verify, third_name) {
   const bjvm_image *image;
   bjvm_error error;
   cr_assert_eq(load(b->file, b->size, &image, &error), BJVM_PLAN_CORRUPT);
-  cr_assert_str_eq(error.message, "word 0: a third name for one field");
+  cr_assert_str_eq(error.message, report_of("word 0: a third name for one field"));
 }
 
 /* The header of a name says whether that of its ALT is long, and must be right. */
@@ -515,7 +518,7 @@ Test(verify, second_name_size) {
   const bjvm_image *image;
   bjvm_error error;
   cr_assert_eq(load(b->file, b->size, &image, &error), BJVM_PLAN_CORRUPT);
-  cr_assert_str_eq(error.message, "word 0: the second name's length has the wrong size");
+  cr_assert_str_eq(error.message, report_of("word 0: the second name's length has the wrong size"));
 }
 
 /* A file whose records share one long name is refused before it has cost more than its size allows. */
@@ -535,7 +538,8 @@ Test(verify, shared_names) {
   const bjvm_image *image;
   bjvm_error error;
   cr_assert_eq(load(b->file, b->size, &image, &error), BJVM_PLAN_CORRUPT);
-  cr_assert(strstr(error.message, ": long names are shared by too many records"), "%s", error.message);
+  const char *said = report_of("long names are shared by too many records");
+  cr_assert(strstr(error.message, said), "%s", error.message);
   size_t word = (error.offset - b->offset[BJVMI_SECTION_WORDS]) / sizeof(bjvmi_word);
   size_t budget = b->size * BJVMI_VERIFY_NAME_FACTOR + BJVMI_VERIFY_NAME_FLOOR - 3; /* "a.M" */
   cr_assert_eq(word, budget / 6000);
@@ -572,7 +576,7 @@ Test(verify, longest_name) {
     bjvm_status status = load(file, size, &image, &error);
     cr_expect_eq(status, length > BJVMI_NAME_MAX ? BJVM_PLAN_CORRUPT : BJVM_OK, "%u: %s", length,
                  error.message);
-    if (status) cr_expect_str_eq(error.message, "word 0: the name is too long");
+    if (status) cr_expect_str_eq(error.message, report_of("word 0: the name is too long"));
     else cr_expect(use(image) > 0);
   }
 }
@@ -611,7 +615,7 @@ Test(verify, empty) {
   memcpy(file + 64, &names, sizeof names);
   blob_seal(file, sizeof file);
   cr_assert_eq(load(file, sizeof file, &image, &error), BJVM_PLAN_CORRUPT);
-  cr_assert_str_eq(error.message, "the name pool has no room for its padding");
+  cr_assert_str_eq(error.message, report_of("the name pool has no room for its padding"));
 }
 
 /* -- Mini descriptors ----------------------------------------------------------------------------------- */
@@ -740,7 +744,7 @@ Test(verify, each_check_of_minis) {
     const bjvm_image *image = NULL;
     bjvm_error error = {.message = ""};
     cr_expect_eq(load(b->file, b->size, &image, &error), BJVM_PLAN_CORRUPT, "row %zu: %s", i, mini);
-    cr_expect_str_eq(error.message, r->text, "row %zu, %s: got \"%s\"", i, mini, error.message);
+    cr_expect_str_eq(error.message, report_of(r->text), "row %zu, %s: got \"%s\"", i, mini, error.message);
     cr_expect(error.offset >= b->offset[BJVMI_SECTION_MINI] && error.offset <= b->size, "row %zu", i);
     free(b);
   }
@@ -764,7 +768,7 @@ Test(verify, mini_lengths) {
     memcpy(b->file + b->offset[BJVMI_SECTION_MINI], cases[i].bytes, cases[i].size);
     blob_seal(b->file, b->size);
     cr_expect_eq(load(b->file, b->size, &image, &error), BJVM_PLAN_CORRUPT, "%zu", i);
-    cr_expect_str_eq(error.message, cases[i].text, "%zu: %s", i, error.message);
+    cr_expect_str_eq(error.message, report_of(cases[i].text), "%zu: %s", i, error.message);
     cr_expect_eq(error.offset, b->offset[BJVMI_SECTION_MINI], "%zu", i);
     free(b);
   }
@@ -775,8 +779,8 @@ Test(verify, mini_lengths) {
     b->count[BJVMI_SECTION_MINI] += (uint32_t)more;
     blob_finish(b);
     cr_expect_eq(load(b->file, b->size, &image, &error), BJVM_PLAN_CORRUPT);
-    cr_expect_str_eq(error.message, more > 0 ? "bytes behind the last mini descriptor"
-                                             : "extension 1: its mini descriptor is not there");
+    cr_expect_str_eq(error.message, report_of(more > 0 ? "bytes behind the last mini descriptor"
+                                                       : "extension 1: its mini descriptor is not there"));
     free(b);
   }
 }

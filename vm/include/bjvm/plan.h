@@ -28,7 +28,7 @@ typedef struct bjvm_image bjvm_image;
  * came from. */
 typedef struct bjvm_plan bjvm_plan;
 
-/* Verifies a plan file completely and loads it.
+/* Verifies a plan file and loads it. (Mini descriptors are checked when tables are built from them.)
  *
  * `data` points to `size` bytes, 8-byte aligned, untrusted; they are used in place. The image itself is
  * allocated from `arena`. On success stores it in *image. Errors: PLAN_MAGIC, PLAN_VERSION, PLAN_CORRUPT
@@ -81,8 +81,9 @@ BJVM_API bool bjvm_image_has_tables(const bjvm_image *image);
  *
  * Memory comes from `arena` (which may be a fixed block); the heap is not used by bjvm and upb, but glibc's
  * qsort, which upb calls, takes some for a message of more than about 80 fields. Stores them in *tables.
- * Errors: PLAN_UNBOUND (no mini descriptors), PLAN_LIMIT (a message that upb's mini tables cannot hold, as
- * one of more than 64 KB), OUT_OF_MEMORY, BAD_ARGUMENT. `error` may be NULL. */
+ * Checks the mini descriptors first, which no one else reads. Errors: PLAN_UNBOUND (no mini descriptors),
+ * PLAN_CORRUPT (at error->offset), PLAN_LIMIT (a message that upb's mini tables cannot hold, as one of more
+ * than 64 KB), OUT_OF_MEMORY, BAD_ARGUMENT. `error` may be NULL. */
 BJVM_API bjvm_status bjvm_image_build_tables(const bjvm_image *image, upb_Arena *arena,
                                              const bjvm_tables **tables, bjvm_error *error);
 
