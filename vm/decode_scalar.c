@@ -4,6 +4,7 @@
  * else; num_*.c and the string kernels do the work. Invariant: a function advances past a whole token or
  * reports where it is wrong.
  */
+#define BJVMI_SHORT_DEFINE
 #include "decode.h"
 
 const char *bjvmi_decode_close_quote(bjvmi_decoder *vm, const char *p, unsigned *flags) {

@@ -48,9 +48,11 @@ static inline const char *simple_int64(const char *p, int64_t *v) {
   return p && *p == '"' ? p + 1 : NULL;
 }
 
+#ifndef BJVM_SIZE_SMALL
 /* Whether a number may be followed by this byte, in the plainest of texts. At the end of the text there is
  * none to read. */
 static inline bool ends_number(char c) { return c == ',' || c == '}' || c == ']'; }
+#endif
 
 /* Whether the value at p is a null that does not set the field. */
 static inline bool leaves_unset(const char *p, const bjvmi_word *w) {
@@ -172,6 +174,27 @@ dispatch_value:
   goto *labels[w->op];
 #endif
 
+#ifdef BJVM_SIZE_SMALL
+INT32:
+UINT32:
+INT64:
+UINT64:
+INT64_NUMBER:
+UINT64_NUMBER : {
+  int64_t v = 0;
+  bjvmi_kind kind = BJVMI_OP_KIND(w->op);
+  bool wide = kind != BJVMI_KIND_INT32 && kind != BJVMI_KIND_UINT32;
+  const char *q = wide ? simple_int64(p, &v) : bjvmi_short_int(p, &v);
+  bool fits = kind == BJVMI_KIND_INT32    ? v == (int32_t)v
+              : kind == BJVMI_KIND_UINT32 ? v == (int64_t)(uint32_t)v
+                                          : v >= 0 || kind == BJVMI_KIND_INT64;
+  if (__builtin_expect(!q || !fits, 0)) goto slow_scalar;
+  if (wide) bjvmi_upb_set_u64(SLOT(), (uint64_t)v);
+  else bjvmi_upb_set_u32(SLOT(), (uint32_t)v);
+  p = q;
+  STORED();
+}
+#else
 BOOL:
   if (memcmp(p, "true", 4) == 0) {
     *(bool *)SLOT() = true;
@@ -222,6 +245,8 @@ UINT64_NUMBER : {
   STORED();
 }
 
+#endif
+
 STRING : {
   if (__builtin_expect(*p != '"', 0)) goto slow_scalar;
   size_t length = bjvmi_short_length(p + 1);
@@ -242,6 +267,13 @@ STRING : {
   STORED();
 }
 
+#ifdef BJVM_SIZE_SMALL
+BOOL:
+BYTES:
+DOUBLE:
+FLOAT:
+ENUM:
+#else
 BYTES : {
   if (__builtin_expect(*p != '"', 0)) goto slow_scalar;
   p = bjvmi_decode_bytes(vm, p, SLOT());
@@ -276,6 +308,8 @@ ENUM : {
   p += length + 2;
   STORED();
 }
+
+#endif
 
 NULL_VALUE:
 slow_scalar : {

@@ -202,6 +202,28 @@ char *bjvmi_encode_scalar(bjvmi_encoder *vm, char *out, const bjvm_plan *plan, c
   }
 }
 
+#ifdef BJVM_SIZE_SMALL
+
+char *bjvmi_encode_array(bjvmi_encoder *vm, char *out, const bjvm_plan *plan, const bjvmi_word *w,
+                         const upb_Array *array) {
+  size_t size = array ? upb_Array_Size(array) : 0;
+  const char *data = array ? (const char *)upb_Array_DataPtr(array) : NULL;
+  size_t step = bjvmi_kind_size(BJVMI_OP_KIND(w->op));
+  *out++ = '[';
+  for (size_t i = 0; i < size; i++) {
+    ROOM();
+    *out = ',';
+    out += i != 0;
+    out = bjvmi_encode_scalar(vm, out, plan, w, data + i * step);
+    if (!out) return NULL;
+  }
+  ROOM();
+  *out++ = ']';
+  return out;
+}
+
+#else
+
 /* One loop per kind, so that the kind is asked once an array. */
 #define EACH(print)                                                                                          \
   for (; i < size; i++) {                                                                                    \
@@ -241,4 +263,7 @@ char *bjvmi_encode_array(bjvmi_encoder *vm, char *out, const bjvm_plan *plan, co
 }
 
 #undef EACH
+
+#endif
+
 #undef ROOM

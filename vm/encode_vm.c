@@ -43,6 +43,7 @@ static inline bool is_zero(const void *p, bjvmi_kind kind) {
   }
 }
 
+#ifndef BJVM_SIZE_SMALL
 static inline char *print_bool(char *out, bool v) {
   memcpy(out, v ? "true\0" : "false", 5);
   return out + (v ? 4 : 5);
@@ -61,6 +62,7 @@ static inline char *print_quoted_u64(char *out, uint64_t v) {
   *out++ = '"';
   return out;
 }
+#endif
 
 /* The first missing required field of `msg` goes to vm->pc. */
 static bool check_required(bjvmi_encoder *vm, const bjvm_plan *plan, const void *msg) {

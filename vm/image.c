@@ -199,6 +199,10 @@ int bjvmi_image_find_message(const bjvm_image *image, const char *name) {
 
 /* -- Names to indexes ----------------------------------------------------------------------------------- */
 
+uint32_t bjvmi_image_hash(uint32_t seed, const char *name, size_t size) {
+  return bjvmi_key_hash(seed, name, size);
+}
+
 int bjvmi_table_find(const bjvm_image *image, const bjvmi_table *table, const char *name, size_t size) {
   if (table->key_count == 0) return -1;
   const bjvmi_key *keys = image->keys + table->first_key;

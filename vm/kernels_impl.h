@@ -36,7 +36,12 @@ enum {
   BJVMI_KIND_HTML = 1,       /* \u00xx under BJVMI_ESCAPE_HTML, else raw */
   BJVMI_KIND_NONASCII = 128, /* first byte of a sequence, or bad */
 };
+#ifdef BJVM_SIZE_SMALL
+unsigned bjvmi_escape_kind(unsigned c);
+#else
 extern const uint8_t bjvmi_escape_kinds[256];
+BJVMI_INLINE unsigned bjvmi_escape_kind(unsigned c) { return bjvmi_escape_kinds[c]; }
+#endif
 
 /* The 64 letters of base64, and for each byte the value of the letter with BJVMI_BASE64_VALUE set, or 0 for a
  * byte that is none in either alphabet. */
@@ -136,7 +141,7 @@ BJVMI_INLINE char *bjvmi_escape_ascii(char *o, unsigned c, unsigned kind) {
 /* Writes the character at p, any but a raw ASCII one; BJVMI_ESCAPE_MOST bytes of room. */
 BJVMI_INLINE bjvmi_places bjvmi_escape_special(const char *p, const char *end, char *o, char *limit,
                                                unsigned flags) {
-  unsigned c = (uint8_t)*p, kind = bjvmi_escape_kinds[c];
+  unsigned c = (uint8_t)*p, kind = bjvmi_escape_kind(c);
   if (kind == BJVMI_KIND_NONASCII) return bjvmi_escape_multi(p, end, o, limit, flags);
   return (bjvmi_places){p + 1, bjvmi_escape_ascii(o, c, kind)};
 }

@@ -93,6 +93,9 @@ static inline size_t bjvmi_short_length(const char *p) {
 
 /* Whether the n bytes at a and b are equal; reads no others. Without a call for the sizes that names have. */
 static inline bool bjvmi_short_equal(const char *a, const char *b, size_t n) {
+#ifdef BJVM_SIZE_SMALL
+  return memcmp(a, b, n) == 0;
+#else
   uint64_t x[2];
   uint64_t y[2];
   if (n > 16) return memcmp(a, b, n) == 0;
@@ -113,9 +116,8 @@ static inline bool bjvmi_short_equal(const char *a, const char *b, size_t n) {
     return ((u[0] ^ v[0]) | (u[1] ^ v[1])) == 0;
   }
   return n == 0 || (a[0] == b[0] && a[n / 2] == b[n / 2] && a[n - 1] == b[n - 1]);
+#endif
 }
-
-static const uint32_t bjvmi_powers_of_ten[8] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
 
 /* The number of decimal digits at the front of the 8 bytes at p, and their value. Reads 8 bytes. */
 static inline size_t bjvmi_short_digits(const char *p, uint64_t *value) {
@@ -223,9 +225,21 @@ static inline bool bjvmi_short_plain(char *out, const char *p, size_t n) {
 }
 #endif
 
+/* What is more than a few instructions: inline, but once in the small build, in decode_scalar.c. */
+#ifdef BJVM_SIZE_SMALL
+#define BJVMI_SHORT_ONCE
+#else
+#define BJVMI_SHORT_ONCE static inline
+#endif
+
 /* Up to 15 digits with a sign: the place behind them, or NULL where the slow twin must look (another
  * spelling, a longer or a bad number). Reads at most 20 bytes. */
-static inline const char *bjvmi_short_int(const char *p, int64_t *v) {
+BJVMI_SHORT_ONCE const char *bjvmi_short_int(const char *p, int64_t *v);
+
+#if !defined(BJVM_SIZE_SMALL) || defined(BJVMI_SHORT_DEFINE)
+static const uint32_t bjvmi_powers_of_ten[8] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+
+BJVMI_SHORT_ONCE const char *bjvmi_short_int(const char *p, int64_t *v) {
   bool negative = *p == '-';
   p += negative;
   uint64_t n;
@@ -243,5 +257,6 @@ static inline const char *bjvmi_short_int(const char *p, int64_t *v) {
   *v = negative ? -(int64_t)n : (int64_t)n;
   return p;
 }
+#endif
 
 #endif /* BJVM_SHORT_STRING_H_ */

@@ -7,6 +7,15 @@
  */
 #include "kernels_impl.h"
 
+#ifdef BJVM_SIZE_SMALL
+unsigned bjvmi_escape_kind(unsigned c) {
+  static const char letters[6] = "btn\0fr"; /* of 08 to 0d */
+  if (c >= 0x80) return BJVMI_KIND_NONASCII;
+  if (c < 0x20) return c - 8 < sizeof letters && letters[c - 8] ? (unsigned)letters[c - 8] : 'u';
+  if (c == '"' || c == '\\') return c;
+  return c == '<' || c == '>' || c == '&' ? BJVMI_KIND_HTML : 0;
+}
+#else
 #define U 'u'
 #define N BJVMI_KIND_NONASCII
 #define H BJVMI_KIND_HTML
@@ -26,6 +35,7 @@ const uint8_t bjvmi_escape_kinds[256] = {
 #undef N
 #undef H
 #undef N16
+#endif
 
 /* One character as \u escapes, a pair of surrogates above the basic plane. */
 static char *escape_point(char *o, uint32_t point) {
@@ -60,7 +70,7 @@ bjvmi_places bjvmi_escape_multi(const char *p, const char *end, char *o, char *l
   return (bjvmi_places){p, o};
 }
 
-/* The high bits of a word with anything that bjvmi_escape_kinds marks in it; may be true of more, never of
+/* The high bits of a word with anything that bjvmi_escape_kind marks in it; may be true of more, never of
  * less. */
 static bjvmi_lanes marked(bjvmi_lanes x, bool html) {
   bjvmi_lanes hit = bjvmi_word_specials(x) | x;
@@ -81,7 +91,7 @@ static size_t copy_raw(const char *p, size_t size, char *o, bool html) {
     i += BJVMI_LANES;
   }
   for (; i < size; i++) {
-    unsigned kind = bjvmi_escape_kinds[(uint8_t)p[i]];
+    unsigned kind = bjvmi_escape_kind((uint8_t)p[i]);
     if (kind && (kind != BJVMI_KIND_HTML || html)) break;
     o[i] = p[i];
   }

@@ -12,18 +12,38 @@
 #include "neon.h"
 #endif
 
-/* The letter after a backslash to its byte, 0 for none. */
-static const char simple[128] = {
+#ifdef BJVM_SIZE_SMALL
+
+/* The byte of a letter after a backslash, 0 for none. */
+static char simple(unsigned letter) {
+  static const char letters[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
+  const char *found = letter ? strchr(letters, (int)letter) : NULL;
+  return found ? bytes[found - letters] : 0;
+}
+
+/* The value of a hex digit plus 1, 0 for none. */
+static unsigned hex_value(unsigned c) {
+  if (c - '0' < 10) return c - '0' + 1;
+  c |= 0x20;
+  return c - 'a' < 6 ? c - 'a' + 11 : 0;
+}
+
+#else
+
+static const char simple_bytes[128] = {
     ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
     ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
 };
+static char simple(unsigned letter) { return letter < 128 ? simple_bytes[letter] : 0; }
 
-/* The value of a hex digit plus 1, 0 for none. */
 static const uint8_t hex_values[128] = {
     ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
     ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
     ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
 };
+static unsigned hex_value(unsigned c) { return c < 128 ? hex_values[c] : 0; }
+
+#endif
 
 enum { BAD_UNIT = 0x10000 };
 
@@ -32,9 +52,9 @@ static uint32_t read_unit(const char *p, const char *end) {
   uint32_t unit = 0;
   if (end - p < 6 || p[0] != '\\' || p[1] != 'u') return BAD_UNIT;
   for (int i = 2; i < 6; i++) {
-    unsigned c = (uint8_t)p[i];
-    if (c >= 128 || !hex_values[c]) return BAD_UNIT;
-    unit = unit << 4 | (hex_values[c] - 1u);
+    unsigned value = hex_value((uint8_t)p[i]);
+    if (!value) return BAD_UNIT;
+    unit = unit << 4 | (value - 1);
   }
   return unit;
 }
@@ -66,8 +86,9 @@ static char *put_point(char *o, uint32_t v) {
 static bjvmi_places unescape_one(const char *p, const char *end, char *o) {
   const bjvmi_places bad = {NULL, o};
   unsigned letter = end - p < 2 ? 0 : (uint8_t)p[1];
-  if (letter < 128 && simple[letter]) {
-    *o = simple[letter];
+  char byte = simple(letter);
+  if (byte) {
+    *o = byte;
     return (bjvmi_places){p + 2, o + 1};
   }
   uint32_t unit = read_unit(p, end);

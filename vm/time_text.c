@@ -32,6 +32,15 @@ bool bjvmi_duration_valid(int64_t seconds, int32_t nanos) {
 
 /* Printing. */
 
+#ifdef BJVM_SIZE_SMALL
+
+static void put2(char *o, uint32_t v) {
+  o[0] = (char)('0' + v / 10);
+  o[1] = (char)('0' + v % 10);
+}
+
+#else
+
 static const char pairs[200] = {
 #define TEN(t) t, '0', t, '1', t, '2', t, '3', t, '4', t, '5', t, '6', t, '7', t, '8', t, '9'
     TEN('0'), TEN('1'), TEN('2'), TEN('3'), TEN('4'), TEN('5'), TEN('6'), TEN('7'), TEN('8'), TEN('9'),
@@ -39,6 +48,8 @@ static const char pairs[200] = {
 };
 
 static inline void put2(char *o, uint32_t v) { memcpy(o, pairs + 2 * v, 2); }
+
+#endif
 
 /* 0, 3, 6 or 9 digits behind a point, as few as hold the value. */
 static char *put_fraction(char *o, uint32_t nanos) {

@@ -26,7 +26,7 @@ static bool check_reach(bjvmi_check *c, const bjvmi_table *t, const bjvmi_key *k
   const uint8_t *slots = c->image->slots + t->first_slot;
   bool wide = t->key_count > BJVMI_KEYS_NARROW;
   uint32_t mask = (1u << t->slots_log2) - 1;
-  uint32_t hash = bjvmi_key_hash(t->seed, name, size);
+  uint32_t hash = bjvmi_image_hash(t->seed, name, size);
   for (uint32_t probe = 0; probe <= t->max_probe; probe++) {
     uint32_t slot = bjvmi_slot_at(slots, wide, (hash + probe) & mask);
     if (slot == 0) break;

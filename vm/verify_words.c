@@ -122,29 +122,35 @@ static bool check_entry(bjvmi_check *c, const bjvmi_word *words) {
 
 /* -- Well-known types ----------------------------------------------------------------------------------- */
 
-enum { WELL_KNOWN_FIELDS = 6, SINGULAR = F(IMPLICIT) | F(HASBIT) };
+enum { SINGULAR = F(IMPLICIT) | F(HASBIT) };
 
 #define SCALARS                                                                                              \
   (K(BOOL) | K(INT32) | K(UINT32) | K(INT64) | K(UINT64) | K(FLOAT) | K(DOUBLE) | K(STRING) | K(BYTES))
 
-/* The words a well-known type must have, numbered from 1: which kinds each may be, and the form of all. */
+/* The kinds that the words of the well-known types may be, type after type. */
+static const uint32_t well_known_kinds[] = {
+    K(INT64),      K(INT32),                                                /* Timestamp, Duration */
+    K(STRING),                                                              /* FieldMask */
+    SCALARS,                                                                /* wrappers */
+    K(MAP),                                                                 /* Struct */
+    K(NULL_VALUE), K(DOUBLE), K(STRING), K(BOOL), K(STRUCT), K(LIST_VALUE), /* Value */
+    K(VALUE),                                                               /* ListValue */
+    K(STRING),     K(BYTES),                                                /* Any */
+};
+
+/* The words a well-known type must have, numbered from 1: how many, the form of all, where their kinds
+ * are. */
 typedef struct well_known {
   uint8_t count;
   uint8_t forms;
-  uint32_t kinds[WELL_KNOWN_FIELDS];
+  uint8_t first;
 } well_known;
 
 static const well_known well_knowns[BJVMI_KIND_COUNT] = {
-    [BJVMI_KIND_TIMESTAMP] = {2, SINGULAR, {K(INT64), K(INT32)}},
-    [BJVMI_KIND_DURATION] = {2, SINGULAR, {K(INT64), K(INT32)}},
-    [BJVMI_KIND_FIELD_MASK] = {1, F(ARRAY), {K(STRING)}},
-    [BJVMI_KIND_WRAPPER] = {1, SINGULAR, {SCALARS}},
-    [BJVMI_KIND_STRUCT] = {1, F(ARRAY), {K(MAP)}},
-    [BJVMI_KIND_VALUE] = {6,
-                          F(ONEOF),
-                          {K(NULL_VALUE), K(DOUBLE), K(STRING), K(BOOL), K(STRUCT), K(LIST_VALUE)}},
-    [BJVMI_KIND_LIST_VALUE] = {1, F(ARRAY), {K(VALUE)}},
-    [BJVMI_KIND_ANY] = {2, SINGULAR, {K(STRING), K(BYTES)}},
+    [BJVMI_KIND_TIMESTAMP] = {2, SINGULAR, 0},   [BJVMI_KIND_DURATION] = {2, SINGULAR, 0},
+    [BJVMI_KIND_FIELD_MASK] = {1, F(ARRAY), 2},  [BJVMI_KIND_WRAPPER] = {1, SINGULAR, 3},
+    [BJVMI_KIND_STRUCT] = {1, F(ARRAY), 4},      [BJVMI_KIND_VALUE] = {6, F(ONEOF), 5},
+    [BJVMI_KIND_LIST_VALUE] = {1, F(ARRAY), 11}, [BJVMI_KIND_ANY] = {2, SINGULAR, 12},
 };
 
 /* The entry of a Struct's map: string to Value. */
@@ -164,7 +170,8 @@ static bool check_well_known(bjvmi_check *c, const bjvmi_message *record, const 
     enter_word(c, at);
     if (bjvmi_le32(at->number) != i + 1)
       return bjvmi_check_fail(c, &at->number, BJVMI_FAULT_WELL_KNOWN_NUMBER);
-    if (!(expected->kinds[i] >> BJVMI_OP_KIND(at->op) & 1) || !(expected->forms >> BJVMI_OP_FORM(at->op) & 1))
+    if (!(well_known_kinds[expected->first + i] >> BJVMI_OP_KIND(at->op) & 1) ||
+        !(expected->forms >> BJVMI_OP_FORM(at->op) & 1))
       return bjvmi_check_fail(c, &at->op, BJVMI_FAULT_WELL_KNOWN_FIELD);
   }
   if (record->kind == BJVMI_KIND_STRUCT && !is_struct_entry(c->image, &words[0]))
