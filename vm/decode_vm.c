@@ -161,6 +161,32 @@ dispatch_value:
     goto failed;
   }
 
+#ifdef BJVM_SIZE_SMALL
+  { /* One handler for all integers; what else is no string goes to the slow twin at once. */
+    bjvmi_kind kind = BJVMI_OP_KIND(w->op);
+    bool many = BJVMI_OP_FORM(w->op) == BJVMI_FORM_ARRAY;
+    bool wide = kind == BJVMI_KIND_INT64 || kind == BJVMI_KIND_UINT64;
+    int64_t v = 0;
+    if (kind == BJVMI_KIND_MAP) goto map;
+    if (bjvmi_shapes[kind] == BJVMI_SHAPE_MESSAGE) {
+      if (many) goto message_array;
+      goto message;
+    }
+    if (many) goto scalar_array;
+    if (kind == BJVMI_KIND_STRING) goto STRING;
+    if (kind < BJVMI_KIND_INT32 || kind > BJVMI_KIND_UINT64) goto slow_scalar;
+    const char *q = wide ? simple_int64(p, &v) : bjvmi_short_int(p, &v);
+    bool fits = kind == BJVMI_KIND_INT32    ? v == (int32_t)v
+                : kind == BJVMI_KIND_UINT32 ? v == (int64_t)(uint32_t)v
+                                            : v >= 0 || kind == BJVMI_KIND_INT64;
+    if (!q || !fits) goto slow_scalar;
+    if (wide) bjvmi_upb_set_u64(SLOT(), (uint64_t)v);
+    else bjvmi_upb_set_u32(SLOT(), (uint32_t)v);
+    p = q;
+    STORED();
+  }
+#else
+
 #if USE_SWITCH
 /* clang-format off */
 #define LABEL(kind, form, label) case BJVMI_OP(BJVMI_KIND_##kind, BJVMI_FORM_##form): goto label;
@@ -174,27 +200,6 @@ dispatch_value:
   goto *labels[w->op];
 #endif
 
-#ifdef BJVM_SIZE_SMALL
-INT32:
-UINT32:
-INT64:
-UINT64:
-INT64_NUMBER:
-UINT64_NUMBER : {
-  int64_t v = 0;
-  bjvmi_kind kind = BJVMI_OP_KIND(w->op);
-  bool wide = kind != BJVMI_KIND_INT32 && kind != BJVMI_KIND_UINT32;
-  const char *q = wide ? simple_int64(p, &v) : bjvmi_short_int(p, &v);
-  bool fits = kind == BJVMI_KIND_INT32    ? v == (int32_t)v
-              : kind == BJVMI_KIND_UINT32 ? v == (int64_t)(uint32_t)v
-                                          : v >= 0 || kind == BJVMI_KIND_INT64;
-  if (__builtin_expect(!q || !fits, 0)) goto slow_scalar;
-  if (wide) bjvmi_upb_set_u64(SLOT(), (uint64_t)v);
-  else bjvmi_upb_set_u32(SLOT(), (uint32_t)v);
-  p = q;
-  STORED();
-}
-#else
 BOOL:
   if (memcmp(p, "true", 4) == 0) {
     *(bool *)SLOT() = true;
@@ -267,13 +272,7 @@ STRING : {
   STORED();
 }
 
-#ifdef BJVM_SIZE_SMALL
-BOOL:
-BYTES:
-DOUBLE:
-FLOAT:
-ENUM:
-#else
+#ifndef BJVM_SIZE_SMALL
 BYTES : {
   if (__builtin_expect(*p != '"', 0)) goto slow_scalar;
   p = bjvmi_decode_bytes(vm, p, SLOT());
@@ -309,9 +308,8 @@ ENUM : {
   STORED();
 }
 
-#endif
-
 NULL_VALUE:
+#endif
 slow_scalar : {
   union {
     upb_MessageValue value;

@@ -76,6 +76,37 @@ static bool check_required(bjvmi_encoder *vm, const bjvm_plan *plan, const void 
   return true;
 }
 
+#ifdef BJVM_SIZE_SMALL
+/* Whether the field of a word is printed; an end always is. */
+static bool is_printed(const void *msg, const bjvmi_word *w) {
+  const void *value = bjvmi_upb_at(msg, w->offset);
+  bjvmi_kind kind = BJVMI_OP_KIND(w->op);
+  const void *many;
+  if (kind == BJVMI_KIND_END) return true;
+  switch ((bjvmi_form)BJVMI_OP_FORM(w->op)) {
+    case BJVMI_FORM_IMPLICIT: return !is_zero(value, kind);
+    case BJVMI_FORM_HASBIT: return bjvmi_upb_hasbit(msg, w->presence);
+    case BJVMI_FORM_ONEOF: return bjvmi_upb_oneof_case(msg, w->presence) == w->number;
+    case BJVMI_FORM_ARRAY:
+      many = bjvmi_upb_pointer(value);
+      if (!many) return false;
+      if (kind == BJVMI_KIND_MAP) return bjvmi_upb_map_size((const upb_Map *)many) > 0;
+      return upb_Array_Size((const upb_Array *)many) > 0;
+    default: return true;
+  }
+}
+
+/* Room for one handler, and the name of the field with its separator. */
+static char *put_name(bjvmi_encoder *vm, char *out, const bjvm_plan *plan, const bjvmi_word *w, char sep) {
+  if (out > vm->soft) {
+    out = bjvmi_encode_grow(vm, out);
+    if (!out) return NULL;
+  }
+  if (w->name_len) return copy_name(out, plan->names + w->name, w->name_len, sep);
+  return bjvmi_encode_name(vm, out, plan->names, w->name, sep);
+}
+#endif
+
 /* -- The loop. Labels are KIND_FORM; macros are defined here and undefined below. ----------------------- */
 
 /* Room for one handler. */
@@ -86,6 +117,12 @@ static bool check_required(bjvmi_encoder *vm, const bjvm_plan *plan, const void 
   }
 
 /* The field's name, with its separator. */
+#ifdef BJVM_SIZE_SMALL
+#define NAME()                                                                                               \
+  out = put_name(vm, out, plan, pc, sep);                                                                    \
+  if (!out) goto failed;                                                                                     \
+  sep = ','
+#else
 #define NAME()                                                                                               \
   ROOM();                                                                                                    \
   if (__builtin_expect(pc->name_len != 0, 1)) {                                                              \
@@ -95,6 +132,7 @@ static bool check_required(bjvmi_encoder *vm, const bjvm_plan *plan, const void 
     if (!out) goto failed;                                                                                   \
   }                                                                                                          \
   sep = ','
+#endif
 
 #define CHECK(expression)                                                                                    \
   out = (expression);                                                                                        \
@@ -134,18 +172,11 @@ static bool check_required(bjvmi_encoder *vm, const bjvm_plan *plan, const void 
   CHECK(print);                                                                                              \
   NEXT();
 
-/* Where a scalar's handlers are: each kind has its own, in the small build all share one set. */
-#ifdef BJVM_SIZE_SMALL
-#define HANDLER(name, form) scalar_##form
-#else
-#define HANDLER(name, form) name##_##form
-#endif
-
 #define ROW_SCALAR(name)                                                                                     \
-  LABEL(name, IMPLICIT, HANDLER(name, IMPLICIT))                                                             \
-  LABEL(name, HASBIT, HANDLER(name, HASBIT))                                                                 \
-  LABEL(name, ONEOF, HANDLER(name, ONEOF))                                                                   \
-  LABEL(name, ALWAYS, HANDLER(name, ALWAYS))                                                                 \
+  LABEL(name, IMPLICIT, name##_IMPLICIT)                                                                     \
+  LABEL(name, HASBIT, name##_HASBIT)                                                                         \
+  LABEL(name, ONEOF, name##_ONEOF)                                                                           \
+  LABEL(name, ALWAYS, name##_ALWAYS)                                                                         \
   LABEL(name, ARRAY, scalar_array)                                                                           \
   LABEL(name, ARRAY_ALWAYS, scalar_array_always)
 #define ROW_ENUM(name) ROW_SCALAR(name)
@@ -184,7 +215,28 @@ char *bjvmi_encode_run(bjvmi_encoder *vm, const bjvm_plan *plan, const upb_Messa
   f->kind = BJVMI_ENCODE_TOP;
   goto value;
 
-#if USE_SWITCH
+#ifdef BJVM_SIZE_SMALL
+/* Presence first, then one set of handlers for each shape. */
+dispatch:
+  while (!is_printed(msg, pc)) pc++;
+  bool repeated = BJVMI_OP_FORM(pc->op) >= BJVMI_FORM_ARRAY;
+  switch ((bjvmi_shape)bjvmi_shapes[BJVMI_OP_KIND(pc->op)]) {
+    case BJVMI_SHAPE_SCALAR:
+    case BJVMI_SHAPE_ENUM:
+      if (repeated) goto scalar_array_always;
+      NAME();
+      CHECK(bjvmi_encode_scalar(vm, out, plan, pc, VALUE()));
+      NEXT();
+    case BJVMI_SHAPE_MESSAGE:
+      if (repeated) goto message_array_always;
+      goto message_always;
+    case BJVMI_SHAPE_MAP: goto map_always;
+    case BJVMI_SHAPE_CONTROL: break;
+  }
+  if (pc->op == BJVMI_OP(BJVMI_KIND_END, BJVMI_END_EXTENDABLE)) goto end_extendable;
+  if (pc->op == BJVMI_OP(BJVMI_KIND_END, BJVMI_END_EXTENSION)) goto end_extension;
+  goto end_message;
+#elif USE_SWITCH
 /* clang-format off */
 #define LABEL(kind, form, label) case BJVMI_OP(BJVMI_KIND_##kind, BJVMI_FORM_##form): goto label;
 #define LABEL_END(form, label) case BJVMI_OP(BJVMI_KIND_END, BJVMI_END_##form): goto label;
@@ -200,21 +252,7 @@ dispatch:
   if (0) DISPATCH();
 #endif
 
-#ifdef BJVM_SIZE_SMALL
-scalar_IMPLICIT:
-  if (!is_zero(VALUE(), BJVMI_OP_KIND(pc->op))) goto scalar_ALWAYS;
-  NEXT();
-scalar_HASBIT:
-  if (bjvmi_upb_hasbit(msg, pc->presence)) goto scalar_ALWAYS;
-  NEXT();
-scalar_ONEOF:
-  if (bjvmi_upb_oneof_case(msg, pc->presence) == pc->number) goto scalar_ALWAYS;
-  NEXT();
-scalar_ALWAYS:
-  NAME();
-  CHECK(bjvmi_encode_scalar(vm, out, plan, pc, VALUE()));
-  NEXT();
-#else
+#ifndef BJVM_SIZE_SMALL
   SCALAR(BOOL, print_bool(out, *(const bool *)VALUE()))
   SCALAR(INT32, bjvmi_num_print_i32(out, (int32_t)bjvmi_upb_u32(VALUE())))
   SCALAR(UINT32, bjvmi_num_print_u32(out, bjvmi_upb_u32(VALUE())))
@@ -229,15 +267,31 @@ scalar_ALWAYS:
            bjvmi_encode_string(vm, out, bjvmi_upb_string(VALUE()).data, bjvmi_upb_string(VALUE()).size))
   FALLIBLE(BYTES, bjvmi_encode_bytes(vm, out, bjvmi_upb_string(VALUE()).data, bjvmi_upb_string(VALUE()).size))
   FALLIBLE(ENUM, bjvmi_encode_enum(vm, out, plan, pc->sub, (int32_t)bjvmi_upb_u32(VALUE())))
+
+scalar_array : {
+  const upb_Array *array = (const upb_Array *)bjvmi_upb_pointer(VALUE());
+  if (array && upb_Array_Size(array) > 0) goto scalar_array_always;
+  NEXT();
+}
+message_hasbit:
+  if (bjvmi_upb_hasbit(msg, pc->presence)) goto message_always;
+  NEXT();
+message_oneof:
+  if (bjvmi_upb_oneof_case(msg, pc->presence) == pc->number) goto message_always;
+  NEXT();
+message_array : {
+  const upb_Array *array = (const upb_Array *)bjvmi_upb_pointer(VALUE());
+  if (array && upb_Array_Size(array) > 0) goto message_array_always;
+  NEXT();
+}
+map : {
+  const upb_Map *map = (const upb_Map *)bjvmi_upb_pointer(VALUE());
+  if (map && bjvmi_upb_map_size(map) > 0) goto map_always;
+  NEXT();
+}
 #endif
 
 /* Repeated scalars: one kernel call. */
-scalar_array : {
-  const upb_Array *array = (const upb_Array *)bjvmi_upb_pointer(VALUE());
-  if (!array || upb_Array_Size(array) == 0) {
-    NEXT();
-  }
-}
 scalar_array_always : {
   NAME();
   if (f + 1 >= vm->frame_end) goto too_deep;
@@ -247,12 +301,6 @@ scalar_array_always : {
 
 /* Single messages of every kind. The caller's state is saved before the value runs; small leaves return at
  * once. */
-message_hasbit:
-  if (bjvmi_upb_hasbit(msg, pc->presence)) goto message_always;
-  NEXT();
-message_oneof:
-  if (bjvmi_upb_oneof_case(msg, pc->presence) == pc->number) goto message_always;
-  NEXT();
 message_always : {
   child = bjvmi_upb_pointer(VALUE());
   NAME();
@@ -264,12 +312,6 @@ message_always : {
   goto value;
 }
 
-message_array : {
-  const upb_Array *array = (const upb_Array *)bjvmi_upb_pointer(VALUE());
-  if (!array || upb_Array_Size(array) == 0) {
-    NEXT();
-  }
-}
 message_array_always : {
   NAME();
   sub = bjvmi_encode_sub(vm, plan, pc);
@@ -281,12 +323,6 @@ message_array_always : {
   goto array_value;
 }
 
-map : {
-  const upb_Map *map = (const upb_Map *)bjvmi_upb_pointer(VALUE());
-  if (!map || bjvmi_upb_map_size(map) == 0) {
-    NEXT();
-  }
-}
 map_always : {
   NAME();
   sub = bjvmi_encode_sub(vm, plan, pc);
@@ -543,7 +579,6 @@ failed_required:
 #undef ROW_MESSAGE
 #undef ROW_ENUM
 #undef ROW_SCALAR
-#undef HANDLER
 #undef FALLIBLE
 #undef SCALAR
 #undef PRESENCE

@@ -64,9 +64,6 @@ static inline uint32_t bjvmi_slot_at(const uint8_t *slots, bool wide, uint32_t a
 /* bjvmi_key_hash where it need not be inline. */
 uint32_t bjvmi_image_hash(uint32_t seed, const char *name, size_t size);
 
-/* The shape of each kind, from ops.def. */
-extern const uint8_t bjvmi_shapes[BJVMI_KIND_COUNT];
-
 /* Sections: the size of a record, and how it must be aligned in the file. */
 typedef struct bjvmi_section_format {
   const char *name;

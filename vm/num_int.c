@@ -35,6 +35,28 @@ bjvmi_num_u128 bjvmi_num_pow10(int32_t e) {
 
 /* ---- printing ---- */
 
+#ifdef BJVM_SIZE_SMALL
+
+/* Digit by digit, in groups that fit 32 bits. */
+char *bjvmi_num_print_u64(char *out, uint64_t v) {
+  char text[20];
+  char *p = text + sizeof text;
+  do {
+    uint32_t group = v > UINT32_MAX ? (uint32_t)(v % 1000000000) : (uint32_t)v;
+    const char *all =
+        v > UINT32_MAX ? p - 9 : p - 1; /* a group in front of which there are others is whole */
+    v = v > UINT32_MAX ? v / 1000000000 : 0;
+    for (; group > 0 || p > all; group /= 10) *--p = (char)('0' + group % 10);
+  } while (v > 0);
+  size_t size = (size_t)(text + sizeof text - p);
+  memcpy(out, p, size);
+  return out + size;
+}
+
+char *bjvmi_num_print_u32(char *out, uint32_t v) { return bjvmi_num_print_u64(out, v); }
+
+#else
+
 /* v < 10^8 without leading zeros. */
 static char *print_short(char *out, uint32_t v) {
   uint64_t digits = bjvmi_num_split8(v);
@@ -64,6 +86,8 @@ char *bjvmi_num_print_u64(char *out, uint64_t v) {
   return print_8(print_8(out, (uint32_t)(upper - (uint64_t)top * 100000000)), lower);
 }
 
+#endif
+
 char *bjvmi_num_print_i32(char *out, int32_t v) {
   *out = '-';
   return bjvmi_num_print_u32(out + (v < 0), v < 0 ? 0 - (uint32_t)v : (uint32_t)v);
@@ -77,6 +101,16 @@ char *bjvmi_num_print_i64(char *out, int64_t v) {
 /* ---- scanning ---- */
 
 static bool is_digit(char c) { return (unsigned char)(c - '0') <= 9; }
+
+#ifdef BJVM_SIZE_SMALL
+
+/* Appends the digits at the front of [p, limit) to *value (modulo 2^64); returns their end. */
+static const char *read_digits(const char *p, const char *limit, uint64_t *value) {
+  while (p < limit && is_digit(*p)) *value = *value * 10 + (unsigned char)(*p++ - '0');
+  return p;
+}
+
+#else
 
 /* Appends the digits at the front of [p, limit) to *value (modulo 2^64); returns their end. */
 static const char *read_digits(const char *p, const char *limit, uint64_t *value) {
@@ -98,6 +132,8 @@ static const char *read_digits(const char *p, const char *limit, uint64_t *value
   *value = v;
   return p;
 }
+
+#endif
 
 /* The digits of an exponent; saturates. */
 static const char *read_exponent(const char *p, const char *limit, int64_t *value) {

@@ -85,6 +85,32 @@ static inline decimal shortest(uint64_t c, int32_t q, bool narrow) {
   return (decimal){fine ^ ((fine ^ coarse) & (0 - (uint64_t)(down | up))), k};
 }
 
+#ifdef BJVM_SIZE_SMALL
+
+/* ECMAScript Number::toString: the digits, with a point or zeros where they belong. */
+static char *lay_out(char *out, decimal d) {
+  char digits[20];
+  int32_t count = (int32_t)(bjvmi_num_print_u64(digits, d.digits) - digits);
+  int32_t whole = d.exponent + count; /* digits in front of the point */
+  while (count > 1 && digits[count - 1] == '0') count--;
+  int32_t places = whole > 21 || whole <= -6 ? 1 : whole; /* the same as printed */
+  if (places <= 0) {
+    *out++ = '0';
+    *out++ = '.';
+    for (int32_t i = places; i < 0; i++) *out++ = '0';
+  }
+  for (int32_t i = 0; i < count || i < places; i++) {
+    if (i == places && places > 0) *out++ = '.';
+    *out++ = i < count ? digits[i] : '0';
+  }
+  if (places == whole) return out;
+  *out++ = 'e';
+  *out++ = whole < 1 ? '-' : '+';
+  return bjvmi_num_print_u32(out, (uint32_t)(whole < 1 ? 1 - whole : whole - 1));
+}
+
+#else
+
 /* Sixteen or seventeen digits and more than one way to lay them out. `words` are the first 16 as text, first
  * lowest, `last` is the 17th; `count` of them matter; the first is worth 10^point. */
 typedef struct text {
@@ -175,6 +201,8 @@ static inline char *lay_out(char *out, decimal d) {
   }
   return write_scientific(out, &t);
 }
+
+#endif
 
 /* v = c * 2^q, c not 0. */
 static char *print_finite(char *out, uint64_t c, int32_t q, bool narrow) {

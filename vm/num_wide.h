@@ -106,19 +106,9 @@ static inline void bjvmi_num_store8(char *p, uint64_t v) {
 
 #define BJVMI_NUM_ZEROS 0x3030303030303030u /* "00000000" */
 
-/* Defined for all by those builds that want their speed, once in num_int.c by the small one. */
-#ifdef BJVM_SIZE_SMALL
-#define BJVMI_NUM_ONCE
-#else
-#define BJVMI_NUM_ONCE static inline
-#endif
-
-BJVMI_NUM_ONCE uint64_t bjvmi_num_split8(uint32_t v);
-
-#if !defined(BJVM_SIZE_SMALL) || defined(BJVMI_NUM_TABLES_DEFINE)
 /* The 8 decimal digits of v < 10^8, one a byte, the first digit lowest. Lanes are halved by multiplying with
  * rounded-up reciprocals, exact for what a lane can hold: 10486 / 2^20 below 10^4, 103 / 2^10 below 100. */
-BJVMI_NUM_ONCE uint64_t bjvmi_num_split8(uint32_t v) {
+static inline uint64_t bjvmi_num_split8(uint32_t v) {
   uint64_t upper = v / 10000;
   uint64_t fours = upper | (uint64_t)(v - (uint32_t)upper * 10000) << 32;
   uint64_t hundreds = ((fours * 10486) >> 20) & 0x0000007f0000007fu;
@@ -126,7 +116,6 @@ BJVMI_NUM_ONCE uint64_t bjvmi_num_split8(uint32_t v) {
   uint64_t tens = ((twos * 103) >> 10) & 0x000f000f000f000fu;
   return tens | (twos - 10 * tens) << 8;
 }
-#endif
 
 /* The number in 8 digit values, first lowest: pairs, fours, all, each step one multiplication. */
 static inline uint64_t bjvmi_num_join8(uint64_t digits) {

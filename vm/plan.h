@@ -135,6 +135,9 @@ const bjvmi_word *bjvmi_plan_variant(const bjvm_plan *plan, uint32_t flags);
  * publishes it. */
 const bjvmi_variant *bjvmi_variant_build(const bjvm_plan *plan, uint32_t flags, upb_Arena *arena);
 
+/* The shape of each kind, from ops.def. */
+extern const uint8_t bjvmi_shapes[BJVMI_KIND_COUNT];
+
 /* Bytes of a value of the kind in a message or array. */
 size_t bjvmi_kind_size(bjvmi_kind kind);
 
