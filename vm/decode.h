@@ -184,12 +184,11 @@ static inline void *bjvmi_decode_alloc(bjvmi_decoder *vm, size_t size) {
  * Where the arena has the room it copies 32 whatever n is, as a loop that n ends costs a misprediction a string;
  * what lies behind the allocation belongs to nobody yet. */
 static inline void bjvmi_decode_copy_short(bjvmi_decoder *vm, char *place, const char *from, size_t n) {
-#if BJVMI_SHORT_STRINGS && !BJVMI_CHECKED_READS
-  if (__builtin_expect(bjvmi_upb_arena_room(vm->arena) >= 32, 1)) {
+  if (BJVMI_SHORT_STRINGS && !BJVMI_CHECKED_READS &&
+      __builtin_expect(bjvmi_upb_arena_room(vm->arena) >= 32, 1)) {
     memcpy(place, from, 32);
     return;
   }
-#endif
   bjvmi_short_copy(place, from, n); /* an arena's blocks are multiples of 8 bytes */
 }
 

@@ -553,8 +553,12 @@ json_value : { /* google.protobuf.Value: the first byte tells which of the six *
     if (__builtin_expect(!p, 0)) goto failed;
   } else if (which == 2) {
     double v;
-    const char *q = bjvmi_num_plain_double(p, &v);
-    if (__builtin_expect(!q || !ends_number(*q), 0)) {
+    const char *q = NULL;
+#ifndef BJVM_SIZE_SMALL
+    q = bjvmi_num_plain_double(p, &v);
+    if (__builtin_expect(q && !ends_number(*q), 0)) q = NULL;
+#endif
+    if (__builtin_expect(!q, 0)) {
       if (*p != '-' && (uint8_t)(*p - '0') > 9) {
         bjvmi_decode_unexpected(vm, p, "a value");
         goto failed;

@@ -461,24 +461,17 @@ any_json_value : {
     if (__builtin_expect(!sub, 0)) goto failed;
     goto value;
   }
-  switch (which) {
-    case 1:
-      memcpy(out, "null", 4);
-      out += 4;
-      break;
-    case 2:
-      if (__builtin_expect(!bjvmi_double_is_finite(*(const double *)value), 0)) {
-        vm->status = BJVM_NOT_FINITE;
-        goto failed;
-      }
-      out = bjvmi_num_print_double(out, *(const double *)value);
-      break;
-    case 3: {
-      upb_StringView text = bjvmi_upb_string(value);
-      CHECK(bjvmi_encode_string(vm, out, text.data, text.size));
-      break;
+  if (which == 3) {
+    upb_StringView text = bjvmi_upb_string(value);
+    CHECK(bjvmi_encode_string(vm, out, text.data, text.size));
+  } else if (which == 2) {
+    if (__builtin_expect(!bjvmi_double_is_finite(*(const double *)value), 0)) {
+      vm->status = BJVM_NOT_FINITE;
+      goto failed;
     }
-    default: out = print_bool(out, *(const bool *)value); break;
+    out = bjvmi_num_print_double(out, *(const double *)value);
+  } else {
+    CHECK(bjvmi_encode_scalar(vm, out, sub, w, value));
   }
   goto resume;
 }

@@ -264,18 +264,6 @@ const char *bjvmi_num_plain_float(const char *p, float *v) {
   memcpy(v, &word, sizeof word);
   return p;
 }
-#else
-const char *bjvmi_num_plain_double(const char *p, double *v) {
-  (void)p;
-  (void)v;
-  return NULL;
-}
-
-const char *bjvmi_num_plain_float(const char *p, float *v) {
-  (void)p;
-  (void)v;
-  return NULL;
-}
 #endif
 
 static bjvm_status give_double(uint64_t bits, bool negative, double *v) {
