@@ -14,7 +14,9 @@
 
 enum {
   HOST = sizeof(void *) == 8 ? BJVM_COMPILE_ABI64 : BJVM_COMPILE_ABI32,
-  FOREIGN = sizeof(void *) == 8 ? BJVM_COMPILE_ABI32 : BJVM_COMPILE_ABI64
+  FOREIGN = sizeof(void *) == 8 ? BJVM_COMPILE_ABI32 : BJVM_COMPILE_ABI64,
+  /* Files are little-endian: elsewhere no word stands in one as the machine needs it. */
+  IN_PLACE = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 };
 
 static const bjvm_image *compile(const fixture *f, const char *type, uint32_t flags) {
@@ -67,7 +69,7 @@ Test(bind, prebound_is_in_place) {
     static const struct {
       uint32_t flags;
       bool in_place;
-    } rows[] = {{0, false}, {HOST, true}, {FOREIGN, false}, {HOST | BJVM_COMPILE_MINI, true}};
+    } rows[] = {{0, false}, {HOST, IN_PLACE}, {FOREIGN, false}, {HOST | BJVM_COMPILE_MINI, IN_PLACE}};
     for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
       const bjvm_image *image = compile(&f, types[i], rows[k].flags);
       const bjvm_plan *plan = bind(&f, image, table_of(&f, types[i]));
@@ -97,7 +99,7 @@ Test(bind, entries_are_in_place) {
   size_t entries = 0;
   for (uint32_t i = 0; i < b->image->message_count; i++) {
     if (!(b->image->messages[i].flags & BJVMI_MESSAGE_ENTRY)) continue;
-    cr_expect(bjvm_plan_in_place(b->slots[i].plan), "message %u", i);
+    cr_expect_eq(bjvm_plan_in_place(b->slots[i].plan), IN_PLACE, "message %u", i);
     entries++;
   }
   cr_expect_gt(entries, 5);
@@ -113,16 +115,17 @@ Test(bind, wrong_layout_is_rebound) {
   const char *json = "{\"i32\":5,\"str\":\"x\",\"sub\":{\"i64\":\"6\"}}";
   for (uint32_t i = 0; i < 3; i++) {
     bjvmi_word had = words[i];
-    words[i].offset = (uint16_t)(had.offset + (i == 2 ? 60000 : 8));
+    uint32_t offset = bjvmi_le16(had.offset);
+    words[i].offset = bjvmi_le16((uint16_t)(offset + (i == 2 ? 60000 : 8)));
     const bjvm_plan *plan = bind(&f, image, table);
     cr_expect_not(bjvm_plan_in_place(plan));
-    cr_expect_eq(plan->words[i].offset, had.offset);
+    cr_expect_eq(plan->words[i].offset, offset);
     upb_Message *msg = upb_Message_New(table, f.arena);
     cr_expect_eq(bjvm_decode(plan, json, strlen(json), msg, f.arena, NULL, NULL), BJVM_OK);
     cr_expect_str_eq(fixture_json(&f, "cases.v3.T", msg), json);
     words[i] = had;
   }
-  cr_expect(bjvm_plan_in_place(bind(&f, image, table)));
+  cr_expect_eq(bjvm_plan_in_place(bind(&f, image, table)), IN_PLACE);
   fixture_close(&f);
 }
 
@@ -156,7 +159,7 @@ Test(bind, in_place_saves_memory) {
   for (int i = 0; i < 2; i++) {
     const bjvm_image *image = compile(&f, "cases.v3.T", i ? HOST : 0);
     bjvm_status status = BJVM_OUT_OF_MEMORY;
-    for (needed[i] = 512; status == BJVM_OUT_OF_MEMORY; needed[i] += 64) {
+    for (needed[i] = 128; status == BJVM_OUT_OF_MEMORY; needed[i] += 64) {
       upb_Arena *arena = upb_Arena_Init(block, needed[i], NULL);
       const bjvm_plan *plan;
       status = bjvm_image_bind(image, NULL, table_of(&f, "cases.v3.T"), arena, &plan, NULL);
@@ -164,7 +167,7 @@ Test(bind, in_place_saves_memory) {
     }
     cr_assert_eq(status, BJVM_OK);
   }
-  cr_expect_lt(needed[1] + 400, needed[0], "%zu and %zu bytes", needed[1], needed[0]);
+  if (IN_PLACE) cr_expect_lt(needed[1] + 400, needed[0], "%zu and %zu bytes", needed[1], needed[0]);
   fixture_close(&f);
 }
 
@@ -254,8 +257,8 @@ static const struct {
     {4, OFFSET, 9, 0, "an array where a map is"},
     {4, MODE, 9, 0, "an array that is a map"},
     {9, MODE, 4, 0, "a map that is an array"},
-    {1, MODE, 2, 0, "an integer of the size of a pointer"},
-    {2, MODE, 1, 0, "a message of the size of an integer"},
+    {1, MODE, 5, 0, "an integer of another size"},
+    {2, MODE, 100, 0, "a message of the size of a bool"},
     {4, MODE, 1, 0, "an array that is one value"},
     {5, PRESENCE, 7, 0, "a member of another oneof"},
     {5, OFFSET, 7, 0, "data of another oneof"},

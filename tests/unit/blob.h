@@ -2,7 +2,8 @@
  * compiler.
  *
  * blob_sample makes one valid file that has nearly every sort of record; the enums below name its records, so
- * that a test can say what it breaks. Little-endian machines only, as is good enough for these tests.
+ * that a test can say what it breaks. Records have the machine's byte order until blob_finish lays them out: a
+ * file is little-endian everywhere, and what a test changes in it goes through blob_put.
  */
 #ifndef BJVM_TESTS_BLOB_H_
 #define BJVM_TESTS_BLOB_H_
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan_format.h"
+#include "image.h"
 
 enum { BLOB_CAPACITY = 65536 };
 
@@ -36,6 +37,59 @@ typedef struct blob {
   size_t size;
 } blob;
 
+/* -- Little-endian -------------------------------------------------------------------------------------- */
+
+/* Stores the low `width` bytes of `value` as a file has them. */
+static inline void blob_put(void *to, uint64_t value, size_t width) {
+  for (size_t i = 0; i < width; i++) ((char *)to)[i] = (char)(value >> 8 * i);
+}
+
+#define BLOB_SET(field, value) blob_put(&(field), (uint64_t)(value), sizeof(field))
+
+/* Header and section table at the front of a file. */
+static inline void blob_put_header(char *file, const bjvmi_header *h, const bjvmi_section_entry *table) {
+  bjvmi_header *to = (bjvmi_header *)(void *)file;
+  bjvmi_section_entry *entries = (bjvmi_section_entry *)(void *)(file + sizeof *to);
+  *to = *h;
+  BLOB_SET(to->major, h->major);
+  BLOB_SET(to->minor, h->minor);
+  BLOB_SET(to->flags, h->flags);
+  BLOB_SET(to->total_size, h->total_size);
+  BLOB_SET(to->schema, h->schema);
+  BLOB_SET(to->layout, h->layout);
+  BLOB_SET(to->section_count, h->section_count);
+  for (uint32_t i = 0; i < h->section_count; i++) {
+    BLOB_SET(entries[i].kind, table[i].kind);
+    BLOB_SET(entries[i].offset, table[i].offset);
+    BLOB_SET(entries[i].size, table[i].size);
+  }
+}
+
+static inline bjvmi_key blob_key_native(const bjvmi_key *k) {
+  return (bjvmi_key){bjvmi_le32(k->name), bjvmi_le16(k->size), bjvmi_le16(k->index)};
+}
+
+static inline uint32_t blob_root_native(const uint32_t *root) { return bjvmi_le32(*root); }
+
+/* Swaps what stands in the file's sections, if this machine is not little-endian. */
+static inline void blob_swap_records(blob *b) {
+#define SWAP(section, type, native)                                                                          \
+  for (uint32_t i = 0; i < b->count[BJVMI_SECTION_##section]; i++) {                                         \
+    type *record = (type *)(void *)(b->file + b->offset[BJVMI_SECTION_##section]) + i;                       \
+    *record = native(record);                                                                                \
+  }
+  SWAP(MESSAGES, bjvmi_message, bjvmi_message_native)
+  SWAP(WORDS, bjvmi_word, bjvmi_word_native)
+  SWAP(KEYS, bjvmi_key, blob_key_native)
+  SWAP(ENUMS, bjvmi_enum, bjvmi_enum_native)
+  SWAP(VALUES, bjvmi_value, bjvmi_value_native)
+  SWAP(EXTENSIONS, bjvmi_extension, bjvmi_extension_native)
+  SWAP(ROOTS, uint32_t, blob_root_native)
+#undef SWAP
+}
+
+/* -- Records -------------------------------------------------------------------------------------------- */
+
 static inline uint32_t blob_raw(blob *b, const char *name) {
   uint32_t at = b->count[BJVMI_SECTION_NAMES];
   memcpy(b->names + at, name, strlen(name));
@@ -48,7 +102,7 @@ static inline uint32_t blob_encoded(blob *b, const char *encoded, uint8_t flags)
   size_t length = strlen(encoded);
   bool is_long = length > BJVMI_NAME_SHORT_MAX;
   uint32_t at = b->count[BJVMI_SECTION_NAMES] + (is_long ? BJVMI_NAME_LONG_HEADER : BJVMI_NAME_HEADER);
-  if (is_long) memcpy(b->names + at - BJVMI_NAME_LONG_HEADER, &(uint16_t){(uint16_t)length}, 2);
+  if (is_long) blob_put(b->names + at - BJVMI_NAME_LONG_HEADER, length, 2);
   b->names[at - 2] = (char)(is_long ? 0 : length);
   b->names[at - 1] = (char)(flags | (is_long ? BJVMI_NAME_LONG : 0));
   b->count[BJVMI_SECTION_NAMES] = at;
@@ -147,7 +201,7 @@ static inline bjvmi_enum *blob_enum(blob *b, const char *name, uint16_t flags) {
 /* Gives the file its right checksum. */
 static inline void blob_seal(char *file, size_t size) {
   uint64_t sum = bjvmi_checksum(file + BJVMI_CHECKSUM_FROM, size - BJVMI_CHECKSUM_FROM);
-  memcpy(file + offsetof(bjvmi_header, checksum), &sum, sizeof sum);
+  blob_put(file + offsetof(bjvmi_header, checksum), sum, sizeof sum);
 }
 
 /* A mini descriptor; "" where there is none. */
@@ -185,8 +239,8 @@ static inline void blob_finish(blob *b) {
   }
   b->size = (at + 7) & ~(size_t)7;
   h.total_size = (uint32_t)b->size;
-  memcpy(b->file, &h, sizeof h);
-  memcpy(b->file + sizeof h, table, h.section_count * sizeof table[0]);
+  blob_swap_records(b);
+  blob_put_header(b->file, &h, table);
   blob_seal(b->file, b->size);
 }
 

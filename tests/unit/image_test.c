@@ -67,7 +67,8 @@ static int find(const bjvm_image *image, const bjvmi_message *m, const char *nam
   char *exact = malloc(size ? size : 1);
   cr_assert(exact);
   memcpy(exact, name, size);
-  int found = bjvmi_table_find(image, &m->keys, exact, size);
+  const bjvmi_table keys = bjvmi_table_native(&m->keys);
+  int found = bjvmi_table_find(image, &keys, exact, size);
   free(exact);
   return found;
 }
@@ -100,10 +101,12 @@ Test(image, finds_keys) {
   cr_expect_eq(find(image, &image->messages[S_ELSEWHERE], "id"), -1);
 
   for (uint32_t i = 0; i < image->message_count; i++) {
-    const bjvmi_table *t = &image->messages[i].keys;
-    for (uint32_t k = t->first_key; k < t->first_key + t->key_count; k++)
-      cr_expect_eq(bjvmi_table_find(image, t, image->names + image->keys[k].name, image->keys[k].size),
-                   image->keys[k].index, "message %u, key %u", i, k);
+    const bjvmi_table t = bjvmi_table_native(&image->messages[i].keys);
+    for (uint32_t k = t.first_key; k < t.first_key + t.key_count; k++) {
+      const bjvmi_key key = blob_key_native(&image->keys[k]);
+      cr_expect_eq(bjvmi_table_find(image, &t, image->names + key.name, key.size), key.index,
+                   "message %u, key %u", i, k);
+    }
   }
 }
 
@@ -280,12 +283,12 @@ Test(image, listing) {
 Test(image, listing_prebound) {
   blob *b = blob_sample();
   bjvmi_header *h = (bjvmi_header *)(void *)b->file;
-  h->minor = 1;
-  h->flags = BJVMI_HEADER_64BIT;
-  h->layout = 0xfe;
+  BLOB_SET(h->minor, 1);
+  BLOB_SET(h->flags, BJVMI_HEADER_64BIT);
+  BLOB_SET(h->layout, 0xfe);
   bjvmi_word *words = (bjvmi_word *)(void *)(b->file + b->offset[BJVMI_SECTION_WORDS]);
-  words[W_ID].offset = 8;
-  words[W_ID].presence = 65;
+  BLOB_SET(words[W_ID].offset, 8);
+  BLOB_SET(words[W_ID].presence, 65);
   blob_seal(b->file, b->size);
   static paper p;
   p.calls_left = SIZE_MAX;

@@ -313,14 +313,15 @@ Test(tables, wide_messages) {
                       .total_size = (uint32_t)size,
                       .section_count = 5};
     bjvmi_message m = {.name = 12, .name_size = 1, .kind = BJVMI_KIND_MESSAGE, .word_count = (uint16_t)count};
-    memcpy(file, &h, sizeof h);
-    memcpy(file + BJVMI_HEADER_SIZE, table, sizeof table);
-    memcpy(file + at, &m, sizeof m);
+    blob_put_header(file, &h, table);
+    *(bjvmi_message *)(void *)(file + at) = bjvmi_message_native(&m);
     bjvmi_word *w = (bjvmi_word *)(void *)(file + at + 32);
     bjvmi_kind kind = rows[i].type == '/' ? BJVMI_KIND_BOOL : BJVMI_KIND_DOUBLE;
-    for (uint32_t k = 0; k < count; k++)
-      w[k] =
-          (bjvmi_word){.op = BJVMI_OP(kind, BJVMI_FORM_IMPLICIT), .name_len = 5, .number = k + 1, .name = 4};
+    for (uint32_t k = 0; k < count; k++) {
+      bjvmi_word word = {
+          .op = BJVMI_OP(kind, BJVMI_FORM_IMPLICIT), .name_len = 5, .number = k + 1, .name = 4};
+      w[k] = bjvmi_word_native(&word);
+    }
     w[count].op = BJVMI_OP(BJVMI_KIND_END, BJVMI_END_MESSAGE);
     memcpy(pool + 2, "\5\0,\"x\":\0\0\0M", 11);
     for (size_t rest = mini, more = 1; more; rest >>= 7) {

@@ -321,7 +321,7 @@ static size_t place(const blob *b, const patch *p) {
 }
 
 static void apply(blob *b, const patch *p) {
-  if (p->base != NO_PATCH) memcpy(b->file + place(b, p), &p->value, p->width);
+  if (p->base != NO_PATCH) blob_put(b->file + place(b, p), p->value, p->width);
 }
 
 /* Loads a copy of exactly `size` bytes and checks its mini descriptors; the arena and the copy live as long as the test. */
@@ -348,8 +348,10 @@ static size_t use(const bjvm_image *image) {
   static const char *const names[] = {"", "id", "unit_price", "RED", "red", "seconds", "k\xc3\xa4se<"};
   for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
     size_t length = strlen(names[n]);
-    for (uint32_t i = 0; i < image->message_count; i++)
-      sum += (size_t)(1 + bjvmi_table_find(image, &image->messages[i].keys, names[n], length));
+    for (uint32_t i = 0; i < image->message_count; i++) {
+      const bjvmi_table keys = bjvmi_table_native(&image->messages[i].keys);
+      sum += (size_t)(1 + bjvmi_table_find(image, &keys, names[n], length));
+    }
     int32_t number;
     for (uint32_t i = 0; i < image->enum_count; i++)
       sum += bjvmi_enum_number(image, i, names[n], length, n % 2, &number);
@@ -425,8 +427,7 @@ Test(verify, truncated) {
       cr_expect_str_eq(error.message, report_of("the file ends inside its header"));
     if (size < BJVMI_HEADER_SIZE || size >= last_name_end) continue;
     blob copy = *b;
-    uint32_t total = (uint32_t)size;
-    memcpy(copy.file + offsetof(bjvmi_header, total_size), &total, 4);
+    blob_put(copy.file + offsetof(bjvmi_header, total_size), size, 4);
     blob_seal(copy.file, size);
     cr_expect_eq(load(copy.file, size, &image, &error), BJVM_PLAN_CORRUPT, "%zu bytes, sealed", size);
     if (size < BJVMI_HEADER_SIZE + sizeof(bjvmi_section_entry) * BJVMI_SECTION_MINI)
@@ -439,7 +440,7 @@ Test(verify, misaligned_sections) {
   for (uint32_t i = 0; i < BJVMI_SECTION_NAMES; i++) {
     blob *b = blob_sample();
     bjvmi_section_entry *e = (bjvmi_section_entry *)(void *)(b->file + BJVMI_HEADER_SIZE) + i;
-    e->offset += 1;
+    BLOB_SET(e->offset, b->offset[i] + 1);
     blob_seal(b->file, b->size);
     const bjvm_image *image;
     bjvm_error error;
@@ -550,26 +551,26 @@ Test(verify, longest_name) {
   enum { POOL = 4 + 3 + 4 + BJVMI_NAME_MAX + 1 + BJVMI_NAME_PAD };
   for (uint32_t length = BJVMI_NAME_MAX; length <= BJVMI_NAME_MAX + 1; length++) {
     size_t words = 64 + 12 * 3, message = words + 4, size;
-    bjvmi_section_entry table[3] = {{BJVMI_SECTION_MESSAGES, (uint32_t)message, 32},
-                                    {BJVMI_SECTION_WORDS, (uint32_t)message + 32, 32},
-                                    {BJVMI_SECTION_NAMES, (uint32_t)message + 64, POOL}};
+    const bjvmi_section_entry table[3] = {{BJVMI_SECTION_MESSAGES, (uint32_t)message, 32},
+                                          {BJVMI_SECTION_WORDS, (uint32_t)message + 32, 32},
+                                          {BJVMI_SECTION_NAMES, (uint32_t)message + 64, POOL}};
     size = message + 64 + POOL;
     char *file = calloc(1, size), *names = file + message + 64;
-    bjvmi_header h = {
+    const bjvmi_header h = {
         .magic = {'B', 'J', 'V', 'M'}, .major = 1, .total_size = (uint32_t)size, .section_count = 3};
-    bjvmi_message m = {.name = 4, .name_size = 3, .kind = BJVMI_KIND_MESSAGE, .word_count = 1};
+    const bjvmi_message m = {.name = 4, .name_size = 3, .kind = BJVMI_KIND_MESSAGE, .word_count = 1};
     bjvmi_word w[2] = {{.op = BJVMI_OP(BJVMI_KIND_BOOL, BJVMI_FORM_IMPLICIT), .number = 1, .name = 11},
                        {.op = BJVMI_OP(BJVMI_KIND_END, BJVMI_END_MESSAGE)}};
-    const uint16_t name_header[2] = {(uint16_t)length, BJVMI_NAME_LONG << 8};
     memcpy(names + 4, "a.M", 3);
-    memcpy(names + 7, name_header, 4);
+    blob_put(names + 7, length, 2);
+    blob_put(names + 9, BJVMI_NAME_LONG << 8, 2);
     memset(names + 11, 'x', length);
     memcpy(names + 11, ",\"", 2);
     memcpy(names + 11 + length - 2, "\":", 2);
-    memcpy(file, &h, sizeof h);
-    memcpy(file + 64, table, sizeof table);
-    memcpy(file + message, &m, sizeof m);
-    memcpy(file + message + 32, w, sizeof w);
+    blob_put_header(file, &h, table);
+    *(bjvmi_message *)(void *)(file + message) = bjvmi_message_native(&m);
+    for (size_t i = 0; i < 2; i++)
+      ((bjvmi_word *)(void *)(file + message + 32))[i] = bjvmi_word_native(&w[i]);
     blob_seal(file, size);
     const bjvm_image *image;
     bjvm_error error = {.message = ""};
@@ -586,11 +587,11 @@ Test(verify, prebound) {
   blob *b = blob_sample();
   bjvmi_word *words = (bjvmi_word *)(void *)(b->file + b->offset[BJVMI_SECTION_WORDS]);
   bjvmi_header *h = (bjvmi_header *)(void *)b->file;
-  h->minor = 1;
-  h->flags = BJVMI_HEADER_64BIT;
-  h->layout = 1;
-  words[W_ID].offset = 8;
-  words[W_ID].presence = 64;
+  BLOB_SET(h->minor, 1);
+  BLOB_SET(h->flags, BJVMI_HEADER_64BIT);
+  BLOB_SET(h->layout, 1);
+  BLOB_SET(words[W_ID].offset, 8);
+  BLOB_SET(words[W_ID].presence, 64);
   blob_seal(b->file, b->size);
   const bjvm_image *image;
   bjvm_error error = {.message = ""};
@@ -601,10 +602,10 @@ Test(verify, prebound) {
 /* A file may do without sections, but not without the padding of the pool. */
 Test(verify, empty) {
   _Alignas(8) char file[64 + 12 + 36] = {0};
-  bjvmi_header h = {.magic = {'B', 'J', 'V', 'M'}, .major = 1, .total_size = sizeof file, .section_count = 1};
+  const bjvmi_header h = {
+      .magic = {'B', 'J', 'V', 'M'}, .major = 1, .total_size = sizeof file, .section_count = 1};
   bjvmi_section_entry names = {BJVMI_SECTION_NAMES, 76, 36};
-  memcpy(file, &h, sizeof h);
-  memcpy(file + 64, &names, sizeof names);
+  blob_put_header(file, &h, &names);
   blob_seal(file, sizeof file);
   const bjvm_image *image;
   bjvm_error error;
@@ -612,7 +613,7 @@ Test(verify, empty) {
   cr_assert_eq(bjvm_image_root_count(image), 0);
   cr_assert(use(image) > 0);
   names.size = 31;
-  memcpy(file + 64, &names, sizeof names);
+  blob_put_header(file, &h, &names);
   blob_seal(file, sizeof file);
   cr_assert_eq(load(file, sizeof file, &image, &error), BJVM_PLAN_CORRUPT);
   cr_assert_str_eq(error.message, report_of("the name pool has no room for its padding"));
