@@ -284,6 +284,12 @@ void bjvmi_decode_wide_end(bjvmi_decoder *vm, bjvmi_decode_frame *f);
 /* Reads over one value, checking its syntax; frames above f are its stack. */
 const char *bjvmi_decode_skip(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p);
 
+/* -- decode_copy.c -------------------------------------------------------------------------------------- */
+
+/* A copy of a message of that plan which shares with it what no text changes in place; NULL with status set.
+ * Needs scratch. */
+const upb_Message *bjvmi_decode_copy(bjvmi_decoder *vm, const bjvm_plan *plan, const upb_Message *from);
+
 /* -- decode_array.c, decode_map.c ----------------------------------------------------------------------- */
 
 /* The array of a repeated field, made if need be; NULL with status set. */
@@ -325,6 +331,17 @@ const char *bjvmi_decode_any_member(bjvmi_decoder *vm, bjvmi_decode_frame *f, co
 /* Bytes of the field in its message. */
 static inline size_t bjvmi_word_size(const bjvmi_word *w) {
   return BJVMI_OP_FORM(w->op) == BJVMI_FORM_ARRAY ? sizeof(void *) : bjvmi_kind_size(BJVMI_OP_KIND(w->op));
+}
+
+/* Whether the field is a repeated one and no map. */
+static inline bool bjvmi_word_is_array(const bjvmi_word *w) {
+  return BJVMI_OP_FORM(w->op) == BJVMI_FORM_ARRAY && BJVMI_OP_KIND(w->op) != BJVMI_KIND_MAP;
+}
+
+/* Whether it is one message. */
+static inline bool bjvmi_word_is_message(const bjvmi_word *w) {
+  bjvmi_kind kind = BJVMI_OP_KIND(w->op);
+  return BJVMI_OP_FORM(w->op) != BJVMI_FORM_ARRAY && kind >= BJVMI_KIND_MESSAGE && kind <= BJVMI_KIND_ANY;
 }
 
 static inline void bjvmi_decode_set_presence(void *msg, const bjvmi_word *w) {

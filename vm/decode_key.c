@@ -5,7 +5,6 @@
  * obeys the same depth limit as reading it.
  */
 #include "decode.h"
-#include "upb/message/copy.h"
 
 enum { NAME_ROOM = 256 }; /* a name with escapes that is longer goes to temporary memory */
 
@@ -159,15 +158,6 @@ bool bjvmi_decode_oneof_taken(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bj
 
 /* -- last_wins: what fields held before, and putting it back -------------------------------------------- */
 
-static bool is_array(const bjvmi_word *w) {
-  return BJVMI_OP_FORM(w->op) == BJVMI_FORM_ARRAY && BJVMI_OP_KIND(w->op) != BJVMI_KIND_MAP;
-}
-
-static bool is_message(const bjvmi_word *w) {
-  bjvmi_kind kind = BJVMI_OP_KIND(w->op);
-  return BJVMI_OP_FORM(w->op) != BJVMI_FORM_ARRAY && kind >= BJVMI_KIND_MESSAGE && kind <= BJVMI_KIND_ANY;
-}
-
 static bool holds_something(const void *msg, const bjvmi_word *w) {
   static const char zero[sizeof(upb_StringView)];
   const void *slot = bjvmi_upb_at(msg, w->offset);
@@ -185,13 +175,11 @@ static const bjvmi_decode_undo *find_undo(const bjvmi_decoder *vm, const void *m
   return u;
 }
 
-/* A copy of a message as it is now, since what follows changes it in place. The memory limit counts its top only. */
+/* A copy of a message as it is now, since what follows changes it in place. */
 static bool clone(bjvmi_decoder *vm, const bjvm_plan *plan, const bjvmi_word *w, upb_MessageValue *v) {
   const bjvm_plan *sub = bjvmi_decode_sub(vm, plan, w);
-  if (!sub || !bjvmi_decode_charge(vm, bjvmi_upb_message_size(sub->table))) return false;
-  v->msg_val = upb_Message_DeepClone(v->msg_val, sub->table, vm->arena);
-  if (!v->msg_val) vm->status = BJVM_OUT_OF_MEMORY;
-  return v->msg_val != NULL;
+  if (sub) v->msg_val = bjvmi_decode_copy(vm, sub, v->msg_val);
+  return sub && v->msg_val;
 }
 
 /* Remembers the value of `w` in `msg`, which holds something. A message is changed in place by what follows:
@@ -207,9 +195,9 @@ static bool remember(bjvmi_decoder *vm, const bjvm_plan *plan, void *msg, const 
   u->msg = msg;
   u->word = w;
   memcpy(&u->value, slot, bjvmi_word_size(w));
-  if (is_array(w)) u->size = upb_Array_Size((const upb_Array *)bjvmi_upb_pointer(slot));
+  if (bjvmi_word_is_array(w)) u->size = upb_Array_Size((const upb_Array *)bjvmi_upb_pointer(slot));
   vm->status = BJVM_OK;
-  if (is_message(w) && !clone(vm, plan, w, &u->value)) return false;
+  if (bjvmi_word_is_message(w) && !clone(vm, plan, w, &u->value)) return false;
   u->next = vm->undo;
   vm->undo = u;
   vm->status = BJVM_OK;
@@ -231,9 +219,9 @@ static bool put_back(bjvmi_decoder *vm, const bjvm_plan *plan, void *msg, const 
   const bjvmi_word *w = u->word;
   void *slot = bjvmi_upb_mut(msg, w->offset);
   upb_MessageValue v = u->value;
-  if (is_message(w) && !clone(vm, plan, w, &v)) return false;
+  if (bjvmi_word_is_message(w) && !clone(vm, plan, w, &v)) return false;
   memcpy(slot, &v, bjvmi_word_size(w));
-  if (is_array(w)) bjvmi_upb_array_set_size((upb_Array *)bjvmi_upb_pointer(slot), u->size);
+  if (bjvmi_word_is_array(w)) bjvmi_upb_array_set_size((upb_Array *)bjvmi_upb_pointer(slot), u->size);
   bjvmi_decode_set_presence(msg, w);
   return true;
 }
@@ -310,7 +298,7 @@ static bool extension_content(bjvmi_decoder *vm, const bjvm_extension *x, void *
   if (BJVMI_OP_FORM(w->op) == BJVMI_FORM_ARRAY) {
     return bjvmi_decode_array_open(vm, content, BJVMI_OP_KIND(w->op)) != NULL;
   }
-  if (!is_message(w)) return true;
+  if (!bjvmi_word_is_message(w)) return true;
   const bjvm_plan *sub = bjvmi_decode_sub(vm, x->plan, w);
   if (sub) *content = bjvmi_decode_new(vm, sub->table);
   return *content != NULL;
@@ -321,7 +309,9 @@ static void *extension_slot(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvm
   upb_Message *msg = (upb_Message *)f->at;
   void *content = NULL;
   vm->extension_made = !bjvmi_upb_has_extension(msg, x->table);
-  if (vm->extension_made && !extension_content(vm, x, &content)) return NULL;
+  if (vm->extension_made &&
+      !(bjvmi_decode_charge(vm, BJVMI_UPB_EXTENSION_COST) && extension_content(vm, x, &content)))
+    return NULL;
   upb_MessageValue *v = bjvmi_upb_extension(msg, x->table, vm->arena);
   if (!v) vm->status = BJVM_OUT_OF_MEMORY;
   if (v && content) bjvmi_upb_set_pointer(v, content);

@@ -2,7 +2,7 @@
  *
  * Neighbours: decode_vm.c walks maps with message values through the same functions. Duplicates are counted
  * within this text only: a map that had entries gets the new ones by way of a map of their own, merged when
- * the text's object ends.
+ * the text's object ends. Under last_wins a map that was there is not changed at all.
  */
 #include "decode.h"
 
@@ -85,7 +85,7 @@ bool bjvmi_decode_map_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, void *slot,
     vm->status = BJVM_FROZEN;
     return false;
   }
-  if (map && bjvmi_upb_map_size(map) > 0) {
+  if (map && (bjvmi_upb_map_size(map) > 0 || vm->flags & BJVM_DECODE_LAST_WINS)) {
     f->u.map.merge = map;
     map = NULL;
   }

@@ -184,6 +184,17 @@ static inline unsigned bjvmi_upb_array_lg2(const upb_Array *array) {
   return (unsigned)UPB_PRIVATE(_upb_Array_ElemSizeLg2)(array);
 }
 
+/* A copy of the array with the same elements and no room for more; NULL: out of memory. */
+static inline upb_Array *bjvmi_upb_array_copy(const upb_Array *from, upb_Arena *arena) {
+  size_t size = upb_Array_Size(from);
+  upb_Array *copy = bjvmi_upb_array_new(arena, size, bjvmi_upb_array_lg2(from));
+  if (!copy) return NULL;
+  if (size)
+    memcpy(upb_Array_MutableDataPtr(copy), upb_Array_DataPtr(from), size << bjvmi_upb_array_lg2(from));
+  bjvmi_upb_array_set_size(copy, size);
+  return copy;
+}
+
 /* -- Maps ----------------------------------------------------------------------------------------------- */
 
 static inline size_t bjvmi_upb_map_size(const upb_Map *map) { return _upb_Map_Size(map); }
@@ -504,6 +515,13 @@ static inline bjvmi_map_hashing bjvmi_upb_map_hashing(void) {
 
 /* -- Extensions ----------------------------------------------------------------------------------------- */
 
+/* Bytes in the arena: of an entry, and of one that is new. */
+enum {
+  BJVMI_UPB_EXTENSION_SIZE = sizeof(upb_Extension),
+  /* With its place in a list that doubles and leaves the smaller ones behind. */
+  BJVMI_UPB_EXTENSION_COST = sizeof(upb_Extension) + 4 * sizeof(upb_TaggedAuxPtr),
+};
+
 /* The value of an extension of `msg`, created (all zero) if it is not there; NULL: out of memory. */
 static inline upb_MessageValue *bjvmi_upb_extension(upb_Message *msg, const upb_MiniTableExtension *e,
                                                     upb_Arena *arena) {
@@ -550,6 +568,51 @@ static inline const upb_MiniTableExtension *bjvmi_upb_next_extension(const upb_M
   if (!best) return NULL;
   *value = &best->data;
   return best->ext;
+}
+
+/* -- Copies of messages --------------------------------------------------------------------------------- */
+
+/* A message's list of unknown fields and extensions: its length, and its bytes in the arena. */
+static inline uint32_t bjvmi_upb_list_count(const upb_Message *msg) {
+  const upb_Message_Internal *in = UPB_PRIVATE(_upb_Message_GetInternal)(msg);
+  return in ? in->size : 0;
+}
+
+static inline size_t bjvmi_upb_list_size(const upb_Message *msg) {
+  uint32_t count = bjvmi_upb_list_count(msg);
+  return count ? sizeof(upb_Message_Internal) + count * sizeof(upb_TaggedAuxPtr) : 0;
+}
+
+/* A copy of the message that is not frozen, with a list of its own that has the same entries; NULL: out of
+ * memory. */
+static inline upb_Message *bjvmi_upb_copy(const upb_Message *from, const upb_MiniTable *t, upb_Arena *arena) {
+  size_t size = bjvmi_upb_list_size(from);
+  upb_Message *copy = (upb_Message *)upb_Arena_Malloc(arena, bjvmi_upb_message_size(t));
+  upb_Message_Internal *list = size ? (upb_Message_Internal *)upb_Arena_Malloc(arena, size) : NULL;
+  if (!copy || (size && !list)) return NULL;
+  memcpy(copy, from, bjvmi_upb_message_size(t));
+  memset(copy, 0, sizeof *copy);
+  if (!list) return copy;
+  memcpy(list, UPB_PRIVATE(_upb_Message_GetInternal)(from), size);
+  list->capacity = list->size;
+  UPB_PRIVATE(_upb_Message_SetInternal)(copy, list);
+  return copy;
+}
+
+/* The extension that stands at `i` of the list; NULL: something else does. */
+static inline const upb_MiniTableExtension *bjvmi_upb_list_extension(const upb_Message *msg, uint32_t i) {
+  upb_TaggedAuxPtr p = UPB_PRIVATE(_upb_Message_GetInternal)(msg)->aux_data[i];
+  return upb_TaggedAuxPtr_IsCanonicalExtension(p) ? upb_TaggedAuxPtr_CanonicalExtension(p)->ext : NULL;
+}
+
+/* Puts a copy of that extension's entry in its place; its value, or NULL: out of memory. */
+static inline upb_MessageValue *bjvmi_upb_list_copy(upb_Message *msg, uint32_t i, upb_Arena *arena) {
+  upb_TaggedAuxPtr *p = &UPB_PRIVATE(_upb_Message_GetInternal)(msg)->aux_data[i];
+  upb_Extension *copy = (upb_Extension *)upb_Arena_Malloc(arena, sizeof *copy);
+  if (!copy) return NULL;
+  *copy = *upb_TaggedAuxPtr_CanonicalExtension(*p);
+  *p = upb_TaggedAuxPtr_MakeCanonicalExtension(copy);
+  return &copy->data;
 }
 
 #include "upb/port/undef.inc"

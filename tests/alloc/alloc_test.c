@@ -198,6 +198,27 @@ static bjvm_status run_decode_cold(context *c, size_t k, bool all) {
   return status;
 }
 
+/* The document once more into a message that has it: under last_wins all of that is remembered. */
+static bjvm_status run_decode_over(context *c, size_t k, bool all) {
+  upb_Arena *arena = upb_Arena_New(), *scratch = upb_Arena_New();
+  bjvm_error error = {.code = BJVM_OK};
+  upb_Message *msg = upb_Message_New(upb_MessageDef_MiniTable(c->def), arena);
+  bjvm_decode_options options = {.size = sizeof options,
+                                 .flags = BJVM_DECODE_LAST_WINS,
+                                 .registry = bjvm_cache_registry(c->cache),
+                                 .scratch = scratch};
+  (void)bjvm_decode(c->plan, c->json, c->json_size, msg, arena, &options, NULL);
+  fail_at(k, all);
+  bjvm_status status = bjvm_decode(c->plan, c->json, c->json_size, msg, arena, &options, &error);
+  fail_off();
+  char *data;
+  size_t size;
+  if (!test_serialize(msg, c->def, scratch, &data, &size)) status = BJVM_BAD_ARGUMENT;
+  upb_Arena_Free(scratch);
+  upb_Arena_Free(arena);
+  return status == error.code ? status : BJVM_BAD_ARGUMENT;
+}
+
 /* -- All k ---------------------------------------------------------------------------------------------- */
 
 static void complain(context *c, const char *name, size_t k, bool all, const char *what) {
@@ -258,7 +279,8 @@ int main(int argc, char **argv) {
                     {"encode", run_encode},
                     {"encode-cold", run_encode_cold},
                     {"decode", run_decode},
-                    {"decode-cold", run_decode_cold}};
+                    {"decode-cold", run_decode_cold},
+                    {"decode-over", run_decode_over}};
   upb_DefPool *pool = test_pool_load(argv[1]);
   upb_Arena_SetMaxBlockSize(BLOCK_SIZE);
   context c = {.pool = pool, .def = test_find_message(pool, "cases.v3.Rec"), .json = document};

@@ -104,6 +104,7 @@ Test(decode_limits, memory_limit_holds_for_every_sort_of_value) {
       {"google.protobuf.ListValue", "[", "[]", "]"},
       {"google.protobuf.ListValue", "[", "{}", "]"},
       {"google.protobuf.FieldMask", "\"", "a", "\""},
+      {"cases.v2.P2", "{\"[cases.v2.Scope.scoped_list]\":[", "{\"[cases.v2.other_ext]\":1}", "]}"},
       {"cases.v3.WktRep", "{\"any\":[", "{}", "]}"},
       {"cases.v3.WktRep", "{\"any\":[", "{\"@type\":\"t/cases.v3.Mini\"}", "]}"},
   };
@@ -169,6 +170,51 @@ Test(decode_limits, last_wins_obeys_the_memory_limit) {
                   bjvm_status_name(s), n, grown);
   }
   free(json);
+  fixture_close(&f);
+}
+
+/* Each extension takes an entry of upb's, whatever its value takes. */
+Test(decode_limits, extensions_are_memory) {
+  static const struct {
+    const char *json;
+    size_t least; /* entries times their three words */
+  } rows[] = {
+      {"{\"[cases.v2.ext_num]\":1}", 3 * sizeof(void *)},
+      {"{\"[cases.v2.ext_num]\":1,\"[cases.v2.ext_long]\":\"1\"}", 6 * sizeof(void *)},
+      {"{\"[cases.v2.ext_num]\":1,\"[cases.v2.ext_shade]\":1,\"[cases.v2.ext_far]\":1}", 9 * sizeof(void *)}};
+  fixture f = fixture_open();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    bjvm_decode_options options = fixture_decode_options(&f, 0);
+    bjvm_error error = {0};
+    for (options.max_memory = 1; options.max_memory < rows[i].least; options.max_memory++)
+      cr_expect_eq(fixture_decode_with(&f, "cases.v2.P2", rows[i].json, options, &error), BJVM_ARENA_LIMIT);
+    cr_expect(error.offset > 0 && error.offset < strlen(rows[i].json), "%zu", error.offset);
+    options.max_memory = 3 * rows[i].least;
+    cr_expect_eq(fixture_decode_with(&f, "cases.v2.P2", rows[i].json, options, &error), BJVM_OK);
+  }
+  fixture_close(&f);
+}
+
+/* What was in the message is copied without recursion, and counted. */
+Test(decode_limits, last_wins_over_a_deep_message) {
+  enum { LEVELS = 300000 };
+  fixture f = fixture_open();
+  const upb_MessageDef *def = test_find_message(f.pool, "cases.v3.Rec");
+  const upb_FieldDef *child = upb_MessageDef_FindFieldByName(def, "child");
+  upb_Message *top = fixture_new(&f, "cases.v3.Rec"), *at = top;
+  for (int i = 0; i < LEVELS; i++) at = upb_Message_Mutable(at, child, f.arena).msg;
+  const char *text = "{\"child\":{\"id\":1},\"child\":{\"child\":{\"id\":2}}}";
+  bjvm_decode_options options = fixture_decode_options(&f, BJVM_DECODE_LAST_WINS);
+  const bjvm_plan *plan = fixture_plan(&f, "cases.v3.Rec");
+  options.max_memory = LEVELS;
+  cr_expect_eq(bjvm_decode(plan, text, strlen(text), top, f.arena, &options, NULL), BJVM_ARENA_LIMIT);
+  options.max_memory = 0;
+  cr_assert_eq(bjvm_decode(plan, text, strlen(text), top, f.arena, &options, NULL), BJVM_OK);
+  unsigned levels = 0;
+  const upb_FieldDef *id = upb_MessageDef_FindFieldByName(def, "id");
+  for (const upb_Message *m = top; m; m = upb_Message_GetFieldByDef(m, child).msg_val, levels++)
+    cr_expect_eq(upb_Message_GetFieldByDef(m, id).int32_val, levels == 2 ? 2 : 0);
+  cr_expect_eq(levels, LEVELS + 1);
   fixture_close(&f);
 }
 

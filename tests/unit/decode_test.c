@@ -347,6 +347,36 @@ Test(decode, last_wins_restores_what_was_there) {
       {"cases.v2.P2", "{\"[cases.v2.ext_msg]\":{\"x\":9}}",
        "{\"[cases.v2.ext_msg]\":{\"name\":\"a\"},\"[cases.v2.ext_msg]\":{\"on\":true}}",
        "{\"[cases.v2.ext_msg]\":{\"x\":9,\"on\":true}}"},
+      /* What is inside of a message that is taken back. */
+      {"cases.v3.Maps", "{\"kI32\":{}}", "{\"kI32\":{\"1\":1},\"kI32\":{\"2\":2}}", "{\"kI32\":{\"2\":2}}"},
+      {"cases.v3.Rec", "{\"child\":{\"child\":{\"id\":1},\"kids\":[{\"id\":2}],\"by\":{\"a\":{}}}}",
+       "{\"child\":{\"child\":{\"id\":3},\"kids\":[{\"id\":4}],\"by\":{\"a\":{\"id\":5},\"b\":{}}},"
+       "\"child\":{\"child\":{\"kids\":[{}]},\"kids\":[{\"id\":6}],\"by\":{\"c\":{}}}}",
+       "{\"child\":{\"child\":{\"id\":1,\"kids\":[{}]},\"kids\":[{\"id\":2},{\"id\":6}],\"by\":{\"a\":{},"
+       "\"c\":{}}}}"},
+      {"cases.v3.Rec", "{\"child\":{\"by\":{},\"kids\":[],\"st\":{}}}",
+       "{\"child\":{\"by\":{\"a\":{}},\"kids\":[{}],\"st\":{\"a\":1}},\"child\":{\"id\":1},\"child\":{\"id\":"
+       "2}}",
+       "{\"child\":{\"id\":2,\"st\":{}}}"},
+      {"cases.v3.Rec", "{\"child\":{\"left\":{\"id\":1},\"val\":[1],\"st\":{\"a\":[1]}}}",
+       "{\"child\":{\"left\":{\"id\":2},\"val\":[2],\"st\":{\"a\":[2],\"b\":2}},\"child\":{\"right\":{\"id\":"
+       "3}},"
+       "\"child\":{\"left\":{\"child\":{}}}}",
+       "{\"child\":{\"st\":{\"a\":[1]},\"val\":[1],\"left\":{\"id\":1,\"child\":{}}}}"},
+      {"cases.v2.P2",
+       "{\"sub\":{\"[cases.v2.ext_msg]\":{\"x\":1,\"list\":[1]},\"[cases.v2.ext_num]\":2,\"[cases.v2.ext_"
+       "list]\":[3]}}",
+       "{\"sub\":{\"[cases.v2.ext_msg]\":{\"x\":4,\"list\":[4]},\"[cases.v2.ext_num]\":4,\"[cases.v2.ext_"
+       "list]\":[4],"
+       "\"[cases.v2.ext_long]\":\"4\"},\"sub\":{\"[cases.v2.ext_msg]\":{\"list\":[5]},\"[cases.v2.ext_list]"
+       "\":[5]}}",
+       "{\"sub\":{\"[cases.v2.ext_num]\":2,\"[cases.v2.ext_list]\":[3,5],\"[cases.v2.ext_msg]\":{\"x\":1,"
+       "\"list\":[1,5]"
+       "}}}"},
+      {"cases.v2.P2", "{\"[cases.v2.ext_msg]\":{\"sub\":{\"x\":1}}}",
+       "{\"[cases.v2.ext_msg]\":{\"sub\":{\"x\":2,\"name\":\"a\"}},\"[cases.v2.ext_msg]\":{\"sub\":{\"on\":"
+       "true}}}",
+       "{\"[cases.v2.ext_msg]\":{\"sub\":{\"x\":1,\"on\":true}}}"},
   };
   fixture f = fixture_open();
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -359,6 +389,23 @@ Test(decode, last_wins_restores_what_was_there) {
     const char *got = fixture_json(&f, rows[i].type, msg); /* NULL: whatever it says, it must be a message */
     if (rows[i].after) cr_expect_str_eq(got, rows[i].after, "%s + %s: %s", rows[i].before, rows[i].text, got);
   }
+  fixture_close(&f);
+}
+
+/* Unknown fields of what is taken back stay. */
+Test(decode, last_wins_keeps_unknown_fields) {
+  static const char before[] = "\x12\x07\x08\x09\xfa\x3f\x02zz";
+  static const char after[] = "\x12\x09\x08\x09\x12\x00\xfa\x3f\x02zz";
+  fixture f = fixture_open();
+  const upb_MiniTable *table = bjvm_plan_table(fixture_plan(&f, "cases.v3.Rec"));
+  upb_Message *msg = fixture_new(&f, "cases.v3.Rec");
+  cr_assert_eq(upb_Decode(before, sizeof before - 1, msg, table, NULL, 0, f.arena), kUpb_DecodeStatus_Ok);
+  const char *text = "{\"child\":{\"id\":1},\"child\":{\"child\":{}}}";
+  fixture_merge_ok(&f, "cases.v3.Rec", text, BJVM_DECODE_LAST_WINS, msg);
+  char *data;
+  size_t size;
+  cr_assert_eq(upb_Encode(msg, table, 0, f.arena, &data, &size), kUpb_EncodeStatus_Ok);
+  cr_expect(size == sizeof after - 1 && memcmp(data, after, size) == 0, "%zu bytes", size);
   fixture_close(&f);
 }
 
