@@ -31,6 +31,7 @@ static bool grow_on_heap(bjvm_output *output, size_t room) {
 bjvm_output bjvm_output_heap(void) { return (bjvm_output){.grow = grow_on_heap}; }
 
 void bjvm_output_free(bjvm_output *output) {
+  if (!output) return;
   free(output->data);
   *output = bjvm_output_heap();
 }

@@ -179,7 +179,7 @@ static const bjvmi_variant *make_variant(const bjvm_plan *plan, uint32_t flags) 
 /* -- Public --------------------------------------------------------------------------------------------- */
 
 bjvm_cache *bjvm_cache_new(const upb_DefPool *pool) {
-  bjvm_cache *cache = (bjvm_cache *)calloc(1, sizeof *cache);
+  bjvm_cache *cache = pool ? (bjvm_cache *)calloc(1, sizeof *cache) : NULL;
   if (!cache) return NULL;
   cache->arena = upb_Arena_New();
   if (!cache->arena || pthread_mutex_init(&cache->lock, NULL) != 0) {
@@ -203,11 +203,18 @@ void bjvm_cache_free(bjvm_cache *cache) {
 void bjvm_cache_set_max_depth(bjvm_cache *cache, uint32_t max_depth) {
   uint32_t depth =
       max_depth < BINARY_DEPTH_MAX / BINARY_LEVELS ? max_depth * BINARY_LEVELS : BINARY_DEPTH_MAX;
+  if (!cache) return;
   if (depth < BINARY_DEPTH) depth = BINARY_DEPTH;
   __atomic_store_n(&cache->decode_options, upb_DecodeOptions_MaxDepth((uint16_t)depth), __ATOMIC_RELAXED);
 }
 
+static const bjvm_plan *null_argument(bjvm_error *error) {
+  bjvmi_cache_fail(error, BJVM_BAD_ARGUMENT, "an argument is NULL", NULL, 0);
+  return NULL;
+}
+
 const bjvm_plan *bjvm_cache_get(bjvm_cache *cache, const upb_MessageDef *message, bjvm_error *error) {
+  if (!cache || !message) return null_argument(error);
   const bjvm_plan *plan = (const bjvm_plan *)bjvmi_pointer_table_get(&cache->plans, message);
   if (plan) return plan;
   pthread_mutex_lock(&cache->lock);
@@ -217,16 +224,19 @@ const bjvm_plan *bjvm_cache_get(bjvm_cache *cache, const upb_MessageDef *message
 }
 
 const bjvm_plan *bjvm_cache_find(bjvm_cache *cache, const char *full_name, size_t size, bjvm_error *error) {
+  if (!cache || !full_name) return null_argument(error);
   const upb_MessageDef *message = upb_DefPool_FindMessageByNameWithSize(cache->pool, full_name, size);
   if (message) return bjvm_cache_get(cache, message, error);
   bjvmi_cache_fail(error, BJVM_PLAN_UNBOUND, "the pool has no message type", full_name, size);
   return NULL;
 }
 
-const bjvm_registry *bjvm_cache_registry(bjvm_cache *cache) { return &cache->registry; }
+const bjvm_registry *bjvm_cache_registry(bjvm_cache *cache) { return cache ? &cache->registry : NULL; }
 
-size_t bjvm_cache_size(const bjvm_cache *cache) { return bjvmi_pointer_table_count(&cache->plans); }
+size_t bjvm_cache_size(const bjvm_cache *cache) {
+  return cache ? bjvmi_pointer_table_count(&cache->plans) : 0;
+}
 
 bool bjvm_cache_has(const bjvm_cache *cache, const upb_MessageDef *message) {
-  return bjvmi_pointer_table_get(&cache->plans, message) != NULL;
+  return cache && message && bjvmi_pointer_table_get(&cache->plans, message) != NULL;
 }

@@ -165,7 +165,13 @@ static bjvm_status finish(bjvmi_compiler *c, upb_Arena *arena, const void **data
   return c->status;
 }
 
+static void refuse_null(bjvmi_compiler *c) { bjvmi_fail(c, BJVM_BAD_ARGUMENT, NULL, "an argument is NULL"); }
+
 static void add_root(bjvmi_compiler *c, const upb_MessageDef *root) {
+  if (!root) {
+    refuse_null(c);
+    return;
+  }
   if (upb_MessageDef_IsMapEntry(root)) {
     /* Its record has no names: it cannot be printed or read by itself. */
     bjvmi_fail(c, BJVM_BAD_ARGUMENT, upb_MessageDef_FullName(root), "a map entry has no plan of its own");
@@ -181,7 +187,10 @@ bjvm_status bjvm_compile(const upb_MessageDef *const *roots, size_t count, uint3
   bjvmi_compiler c;
   if (!begin(&c, flags, error)) return c.status;
   const uint32_t both = BJVM_COMPILE_ABI32 | BJVM_COMPILE_ABI64;
+  const uint32_t known = BJVM_COMPILE_SHALLOW | BJVM_COMPILE_EXTENSIONS | BJVM_COMPILE_MINI | both;
+  if (!roots || !arena || !data || !size) refuse_null(&c);
   if (count == 0) bjvmi_fail(&c, BJVM_BAD_ARGUMENT, NULL, "no message type was given");
+  if (flags & ~known) bjvmi_fail(&c, BJVM_BAD_ARGUMENT, NULL, "a flag that this library does not know");
   if ((flags & both) == both)
     bjvmi_fail(&c, BJVM_BAD_ARGUMENT, NULL, "a plan can be laid out for one ABI only");
   for (size_t i = 0; i < count && c.status == BJVM_OK; i++) add_root(&c, roots[i]);
@@ -192,7 +201,8 @@ bjvm_status bjvm_compile_extension(const upb_FieldDef *extension, upb_Arena *are
                                    size_t *size, bjvm_error *error) {
   bjvmi_compiler c;
   if (!begin(&c, BJVM_COMPILE_SHALLOW, error)) return c.status;
-  if (upb_FieldDef_IsExtension(extension)) bjvmi_schema_extension(&c, extension);
+  if (!extension || !arena || !data || !size) refuse_null(&c);
+  else if (upb_FieldDef_IsExtension(extension)) bjvmi_schema_extension(&c, extension);
   else bjvmi_fail(&c, BJVM_BAD_ARGUMENT, upb_FieldDef_FullName(extension), "not an extension");
   return finish(&c, arena, data, size);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Every source file is named in the meson.build that builds it, and lists are sorted. A test that is not built would
-otherwise be missing without a word."""
+otherwise be missing without a word. The same goes for public functions and the test of their arguments."""
 import re
 import sys
 from pathlib import Path
@@ -41,11 +41,20 @@ def check_sorted(errors):
                 errors.append(f"{build_file.relative_to(ROOT)}: list with {items[0]} is not sorted")
 
 
+def check_arguments(errors):
+    test = (ROOT / "tests/unit/argument_test.c").read_text()
+    for header in sorted(ROOT.glob("*/include/bjvm/*.h")):
+        for name in re.findall(r"BJVM_API [^;()]*?\b(bjvm_\w+)\(", header.read_text()):
+            if name + "(" not in test:
+                errors.append(f"{header.relative_to(ROOT)}: {name} is not called in tests/unit/argument_test.c")
+
+
 def main():
     errors = []
     check_rooms(errors)
     check_tests(errors)
     check_sorted(errors)
+    check_arguments(errors)
     print("\n".join(errors) if errors else "every source is built")
     return 1 if errors else 0
 

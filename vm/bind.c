@@ -412,7 +412,7 @@ const bjvmi_word *bjvmi_plan_variant(const bjvm_plan *plan, uint32_t flags) {
 
 bjvm_status bjvm_plan_prepare(const bjvm_plan *plan, uint32_t encode_flags, upb_Arena *arena) {
   uint32_t flags = encode_flags & BJVMI_VARIANT_FLAGS;
-  if (!plan || !arena) return BJVM_BAD_ARGUMENT;
+  if (!plan || !arena || encode_flags & ~BJVMI_ENCODE_FLAGS) return BJVM_BAD_ARGUMENT;
   if (!flags) return BJVM_OK;
   const bjvmi_binding *b = plan->binding;
   for (uint32_t i = 0; i < b->image->message_count; i++) {
@@ -425,15 +425,18 @@ bjvm_status bjvm_plan_prepare(const bjvm_plan *plan, uint32_t encode_flags, upb_
 /* -- What a plan tells ---------------------------------------------------------------------------------- */
 
 const char *bjvm_plan_name(const bjvm_plan *plan, size_t *size) {
-  *size = bjvmi_le16(plan->record->name_size);
+  if (size) *size = plan ? bjvmi_le16(plan->record->name_size) : 0;
+  if (!plan) return NULL;
   return plan->names + bjvmi_le32(plan->record->name);
 }
 
-const upb_MiniTable *bjvm_plan_table(const bjvm_plan *plan) { return plan->table; }
+const upb_MiniTable *bjvm_plan_table(const bjvm_plan *plan) { return plan ? plan->table : NULL; }
 
-bool bjvm_plan_in_place(const bjvm_plan *plan) { return plan->words != (const bjvmi_word *)(plan + 1); }
+bool bjvm_plan_in_place(const bjvm_plan *plan) {
+  return plan && plan->words != (const bjvmi_word *)(plan + 1);
+}
 
-const char *bjvm_plan_kernels(const bjvm_plan *plan) { return plan->kernels->name; }
+const char *bjvm_plan_kernels(const bjvm_plan *plan) { return plan ? plan->kernels->name : NULL; }
 
 int bjvmi_plan_find_key(const bjvm_plan *plan, const char *name, size_t size) {
   return bjvmi_table_find(plan->binding->image, &plan->keys, name, size);

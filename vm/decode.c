@@ -220,8 +220,8 @@ static void set_up(bjvmi_decoder *vm, const bjvm_plan *plan, const char *json, s
 /* What can be refused before the text is looked at. */
 static bjvm_status check_call(const bjvm_plan *plan, const char *json, size_t size, const upb_Message *msg,
                               const upb_Arena *arena, const bjvm_decode_options *o) {
-  if (!plan || (!json && size) || !msg || !arena || o->max_depth > BJVMI_MAX_DEPTH_OPTION ||
-      !bjvmi_call_registry(o->registry))
+  if (!plan || (!json && size) || !msg || !arena || o->flags & ~BJVMI_DECODE_FLAGS ||
+      o->max_depth > BJVMI_MAX_DEPTH_OPTION || !bjvmi_call_registry(o->registry))
     return BJVM_BAD_ARGUMENT;
   if (o->max_input && size > o->max_input) return BJVM_INPUT_LIMIT;
   if (upb_Message_IsFrozen(msg)) return BJVM_FROZEN;

@@ -324,6 +324,7 @@ static void put_sizes(listing *l) {
 }
 
 bool bjvm_image_dump(const bjvm_image *image, bjvm_write_func *write, void *context) {
+  if (!image || !write) return false;
   listing l = {.image = image, .write = write, .context = context, .ok = true};
   l.text = bjvmi_text_init(l.buffer, sizeof l.buffer);
   put_header(&l);

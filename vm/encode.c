@@ -100,7 +100,7 @@ bjvm_status bjvm_encode(const bjvm_plan *plan, const upb_Message *msg, const bjv
   vm.status = BJVM_OK;
   vm.frame = NULL;
   vm.output = output;
-  if (!plan || !msg || !output || o->size == 0 || o->indent > MAX_INDENT ||
+  if (!plan || !msg || !output || o->size == 0 || o->flags & ~BJVMI_ENCODE_FLAGS || o->indent > MAX_INDENT ||
       o->max_depth > BJVMI_MAX_DEPTH_OPTION || !bjvmi_call_registry(o->registry)) {
     vm.status = BJVM_BAD_ARGUMENT;
     return fail(&vm, error);

@@ -171,15 +171,13 @@ bjvm_status bjvm_image_load(const void *data, size_t size, upb_Arena *arena, con
 
 /* -- Roots ---------------------------------------------------------------------------------------------- */
 
-size_t bjvm_image_root_count(const bjvm_image *image) { return image->root_count; }
+size_t bjvm_image_root_count(const bjvm_image *image) { return image ? image->root_count : 0; }
 
 const char *bjvm_image_root_name(const bjvm_image *image, size_t index, size_t *size) {
-  if (index >= image->root_count) {
-    *size = 0;
-    return NULL;
-  }
-  const bjvmi_message *m = &image->messages[bjvmi_le32(image->roots[index])];
-  *size = bjvmi_le16(m->name_size);
+  bool there = image && index < image->root_count;
+  const bjvmi_message *m = there ? &image->messages[bjvmi_le32(image->roots[index])] : NULL;
+  if (size) *size = m ? bjvmi_le16(m->name_size) : 0;
+  if (!m) return NULL;
   return image->names + bjvmi_le32(m->name);
 }
 

@@ -88,7 +88,8 @@ bjvm_status bjvm_tables_registry(const bjvm_tables *tables, uint32_t encode_flag
                                  bjvm_registry *registry, bjvm_error *error) {
   bjvm_status status = BJVM_OK;
   uint32_t bad_field;
-  if (!tables || !arena || !registry) return fail(error, BJVM_BAD_ARGUMENT);
+  if (!tables || !arena || !registry || encode_flags & ~BJVMI_ENCODE_FLAGS)
+    return fail(error, BJVM_BAD_ARGUMENT);
   image_registry *r = registry_new(tables, arena);
   if (!r) return fail(error, BJVM_OUT_OF_MEMORY);
   const upb_MiniTable *const *messages = (const upb_MiniTable *const *)tables->messages;

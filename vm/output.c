@@ -18,7 +18,7 @@ bjvm_output bjvm_output_fixed(char *data, size_t capacity) {
 
 static bool grow_in_arena(bjvm_output *output, size_t room) {
   upb_Arena *arena = (upb_Arena *)output->context;
-  if (room > SIZE_MAX / 2 - output->size) return false;
+  if (!arena || room > SIZE_MAX / 2 - output->size) return false;
   size_t least = output->size + room;
   size_t capacity = output->capacity < ARENA_FIRST / 2 ? ARENA_FIRST : output->capacity * 2;
   if (capacity < least) capacity = least;
@@ -40,6 +40,7 @@ bjvm_output bjvm_output_arena(upb_Arena *arena) {
 
 static bool empty_into_sink(bjvm_output *output) {
   const bjvm_sink *sink = (const bjvm_sink *)output->context;
+  if (!sink || !sink->write) return false;
   if (output->size && !sink->write(sink->context, output->data, output->size)) return false;
   output->size = 0;
   return true;
@@ -50,11 +51,11 @@ static bool grow_by_sink(bjvm_output *output, size_t room) {
 }
 
 bjvm_output bjvm_output_sink(char *data, size_t capacity, bjvm_sink *sink) {
-  return (bjvm_output){.data = data, .capacity = capacity, .grow = grow_by_sink, .context = sink};
+  return (bjvm_output){.data = data, .capacity = data ? capacity : 0, .grow = grow_by_sink, .context = sink};
 }
 
 bool bjvm_output_flush(bjvm_output *output) {
-  return output->grow != grow_by_sink || empty_into_sink(output);
+  return output && (output->grow != grow_by_sink || empty_into_sink(output));
 }
 
 bool bjvmi_output_is_sink(const bjvm_output *output) { return output->grow == grow_by_sink; }

@@ -43,6 +43,10 @@ struct bjvm_image {
   (BJVM_ENCODE_PROTO_NAMES | BJVM_ENCODE_EMIT_DEFAULTS | BJVM_ENCODE_ENUMS_AS_INTS |                         \
    BJVM_ENCODE_INT64_AS_NUMBERS | BJVM_ENCODE_ASCII | BJVM_ENCODE_HTML_SAFE)
 
+/* All flags that there are; another bit is a mistake, or means something to a newer library. */
+#define BJVMI_ENCODE_FLAGS (2u * BJVM_ENCODE_CHECK_REQUIRED - 1)
+#define BJVMI_DECODE_FLAGS (2u * BJVM_DECODE_PADDED - 1)
+
 typedef struct bjvmi_variant {
   uint32_t flags;
   const struct bjvmi_variant *next;

@@ -218,17 +218,19 @@ bjvm_status bjvm_image_build_tables(const bjvm_image *image, upb_Arena *arena, c
   return BJVM_OK;
 }
 
-bool bjvm_image_has_tables(const bjvm_image *image) { return image->mini_size > 0; }
+bool bjvm_image_has_tables(const bjvm_image *image) { return image && image->mini_size > 0; }
 
 const upb_MiniTable *bjvm_tables_message(const bjvm_tables *tables, const char *full_name) {
-  int index = bjvmi_image_find_message(tables->image, full_name);
+  int index = tables ? bjvmi_image_find_message(tables->image, full_name) : -1;
   return index < 0 ? NULL : tables->messages[index];
 }
 
-size_t bjvm_tables_extension_count(const bjvm_tables *tables) { return tables->image->extension_count; }
+size_t bjvm_tables_extension_count(const bjvm_tables *tables) {
+  return tables ? tables->image->extension_count : 0;
+}
 
 const upb_MiniTableExtension *bjvm_tables_extension(const bjvm_tables *tables, size_t index) {
-  return index < tables->image->extension_count ? tables->extensions[index] : NULL;
+  return index < bjvm_tables_extension_count(tables) ? tables->extensions[index] : NULL;
 }
 
 bjvm_status bjvm_image_bind_own(const bjvm_image *image, const char *full_name, upb_Arena *arena,

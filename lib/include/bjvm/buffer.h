@@ -12,7 +12,7 @@ extern "C" {
  * to 0. */
 BJVM_API bjvm_output bjvm_output_heap(void);
 
-/* Frees the memory of a heap output and makes it empty. */
+/* Frees the memory of a heap output and makes it empty. NULL does nothing. */
 BJVM_API void bjvm_output_free(bjvm_output *output);
 
 #ifdef __cplusplus

@@ -16,7 +16,7 @@ extern "C" {
 typedef struct bjvm_cache bjvm_cache;
 
 /* A new cache over `pool`. Types may be added to the pool later, while no other thread uses pool or cache.
- * NULL: out of memory. */
+ * NULL: out of memory, or no pool. */
 BJVM_API bjvm_cache *bjvm_cache_new(const upb_DefPool *pool);
 
 /* Frees the cache and all its plans. NULL does nothing. */
@@ -24,7 +24,7 @@ BJVM_API void bjvm_cache_free(bjvm_cache *cache);
 
 /* The plan of a message type of the pool, compiled at the first call. Types it refers to are compiled when a
  * message or text that has them is met first. NULL on failure, told in `error` if that is not NULL:
- * OUT_OF_MEMORY, PLAN_LIMIT. */
+ * OUT_OF_MEMORY, PLAN_LIMIT, PLAN_UNBOUND (of another pool, a map entry), BAD_ARGUMENT (NULL). */
 BJVM_API const bjvm_plan *bjvm_cache_get(bjvm_cache *cache, const upb_MessageDef *message, bjvm_error *error);
 
 /* The same by full name (`size` bytes). NULL with PLAN_UNBOUND when the pool has no such type. */

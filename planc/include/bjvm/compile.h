@@ -27,7 +27,7 @@ enum {
  * The file's bytes are allocated from `arena` (8-byte aligned) and stored in *data, *size. The output depends
  * only on the descriptors and flags: the same schema gives the same bytes on every machine. Errors:
  * PLAN_LIMIT (error->path names the type or field that exceeds a limit of the format), BAD_ARGUMENT (count is
- * 0, a root is a map entry, both ABIs), OUT_OF_MEMORY. `error` may be NULL. Thread-safe: DefPools are only
+ * 0, a root is a map entry, both ABIs, a flag that there is not, NULL), OUT_OF_MEMORY. `error` may be NULL. Thread-safe: DefPools are only
  * read. */
 BJVM_API bjvm_status bjvm_compile(const upb_MessageDef *const *roots, size_t count, uint32_t flags,
                                   upb_Arena *arena, const void **data, size_t *size, bjvm_error *error);

@@ -39,12 +39,12 @@ typedef struct bjvm_output {
 /* A caller's block of `capacity` bytes. data may be NULL when capacity is 0 (to ask for the size). */
 BJVM_API bjvm_output bjvm_output_fixed(char *data, size_t capacity);
 
-/* Memory from `arena`, growing; data belongs to the arena. A refusal is BJVM_OUT_OF_MEMORY. */
+/* Memory from `arena`, growing; data belongs to the arena. A refusal is BJVM_OUT_OF_MEMORY (NULL: always). */
 BJVM_API bjvm_output bjvm_output_arena(upb_Arena *arena);
 
 /* A block of `capacity` bytes (>= 1024) that is handed to `write` whenever it is full, and by
  * bjvm_output_flush at the end. `sink` must outlive the output. A `write` that returns false ends the call
- * with BJVM_SINK. */
+ * with BJVM_SINK, and so does one of the three that is NULL. */
 typedef struct bjvm_sink {
   bjvm_write_func *write;
   void *context;
@@ -110,7 +110,8 @@ enum {
   BJVM_ENCODE_CHECK_REQUIRED = 256, /* a missing required field is an error */
 };
 
-/* Options of bjvm_encode. Set `size` to sizeof and what you do not need to 0; NULL options mean all 0. */
+/* Options of bjvm_encode. Set `size` to sizeof and what you do not need to 0; NULL options mean all 0. A flag
+ * that this library does not know is BAD_ARGUMENT. */
 typedef struct bjvm_encode_options {
   size_t size;
   uint32_t flags;     /* BJVM_ENCODE_* */
@@ -141,7 +142,8 @@ enum {
   BJVM_DECODE_PADDED = 32, /* 64 zero bytes follow the text: spares a copy of its end */
 };
 
-/* Options of bjvm_decode. Set `size` to sizeof and what you do not need to 0; NULL options mean all 0. */
+/* Options of bjvm_decode. Set `size` to sizeof and what you do not need to 0; NULL options mean all 0. A flag
+ * that this library does not know is BAD_ARGUMENT. */
 typedef struct bjvm_decode_options {
   size_t size;
   uint32_t flags;                /* BJVM_DECODE_* */

@@ -4,6 +4,10 @@
  * matches it with the upb_MiniTables of the running program and gives a bjvm_plan for a message type, which
  * bjvm_encode and bjvm_decode run (bjvm/codec.h). Hosts with reflection get plans from the cache in
  * bjvm/cache.h instead.
+ *
+ * NULL where an object, a place for a result or a callback is wanted, in all headers of bjvm: a function that
+ * has a status or an error answers BAD_ARGUMENT, any other NULL, 0 or false. What may be NULL says so; a
+ * place for a size always may.
  */
 #ifndef BJVM_PLAN_H_
 #define BJVM_PLAN_H_
@@ -107,7 +111,7 @@ BJVM_API bjvm_status bjvm_image_bind_own(const bjvm_image *image, const char *fu
 /* Makes the words of `plan`, and of every type reachable from it, for a set of BJVM_ENCODE_* flags, so that
  * bjvm_encode with these flags finds them. Only needed for plans from bjvm_image_bind (a cache makes them
  * when first asked for), before the plan is shared by threads. Memory comes from `arena`, which must live as
- * long as the plan. Errors: OUT_OF_MEMORY. */
+ * long as the plan. Errors: OUT_OF_MEMORY, BAD_ARGUMENT (NULL; a flag that there is not). */
 BJVM_API bjvm_status bjvm_plan_prepare(const bjvm_plan *plan, uint32_t encode_flags, upb_Arena *arena);
 
 /* The full name of the plan's message type (not NUL-terminated; its length goes to *size). */
