@@ -74,6 +74,8 @@ static void check_escapes(lint *l, const upb_FieldDef *f, const char *name) {
 
 static void check_name(lint *l, const upb_FieldDef *f, const char *name) {
   check_escapes(l, f, name);
+  if (strcmp(name, "@type") == 0)
+    find(l, f, name, "is that of the type URL in an Any, where the field cannot be read", "");
   const utf8proc_uint8_t *p = (const utf8proc_uint8_t *)name;
   utf8proc_int32_t c = 0;
   for (utf8proc_ssize_t n; *p; p += n) {

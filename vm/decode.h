@@ -41,6 +41,7 @@ typedef struct bjvmi_decode_any {
   upb_StringView url;    /* in the arena outside */
   bool type_seen;
   bool value_seen;
+  bool field_seen; /* a field of the content with the JSON name @type */
 } bjvmi_decode_any;
 
 /* Which part of an object or array a failure is about, for the field path. */
@@ -272,8 +273,12 @@ typedef struct bjvmi_member {
 bjvmi_key_result bjvmi_decode_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p,
                                   bjvmi_member *member);
 /* A member is used, in a case the loop does not settle itself: false if it was used before and may not be
- * again. Under last_wins remembers what the field holds, or puts that back. */
+ * again, or, with status OK, if it is no member: a field may have the name @type, which in an Any is the
+ * key. Under last_wins remembers what the field holds, or puts that back. */
 bool bjvmi_decode_use(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvmi_word *w);
+/* Among the seen bits the one of a field named @type, 0: there is none. Set from the start in an Any, it leads
+ * that name to bjvmi_decode_use. */
+uint64_t bjvmi_decode_type_bit(const bjvm_plan *plan);
 /* The oneof member of that index was null, which sets nothing. */
 void bjvmi_decode_note_null(bjvmi_decode_frame *f, size_t index);
 /* Whether the oneof member in force was set by this text, so that `w` must not be set too. */

@@ -242,10 +242,32 @@ static bool drop(bjvmi_decoder *vm, const bjvm_plan *plan, void *msg, const bjvm
   return !u || put_back(vm, plan, msg, u);
 }
 
+/* Whether `w`, a word of an Any's content, is a field that has the name of the key. */
+static bool is_type(const bjvm_plan *plan, const bjvmi_word *w) {
+  static const char encoded[] = ",\"@type\":";
+  enum { LENGTH = sizeof encoded - 1 };
+  return w->name_len == LENGTH && memcmp(plan->names + w->name, encoded, LENGTH) == 0;
+}
+
+/* Whether it is the key that has been read: only the guess at a name takes it for the field, the look-up knows
+ * it. Else the field was called by its .proto name, and is new at first. */
+static bool is_key(const bjvmi_decoder *vm, bjvmi_decode_frame *f, size_t index) {
+  if (memcmp(vm->key, "\"@type\":", 8) == 0) return true;
+  if (!f->u.message.any->field_seen) *seen_bits(f, index) &= ~((uint64_t)1 << (index & 63));
+  f->u.message.any->field_seen = true;
+  return false;
+}
+
+uint64_t bjvmi_decode_type_bit(const bjvm_plan *plan) {
+  int index = bjvmi_plan_find_key(plan, "@type", 5);
+  return index >= 0 && index < 64 ? (uint64_t)1 << index : 0;
+}
+
 bool bjvmi_decode_use(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvmi_word *w) {
   size_t index = (size_t)(w - f->plan->words);
   uint64_t bit = (uint64_t)1 << (index & 63);
   bool last_wins = (vm->flags & BJVM_DECODE_LAST_WINS) != 0;
+  if (f->u.message.any && is_type(f->plan, w) && is_key(vm, f, index)) return false;
   if (is_set(seen_bits(f, index), index)) {
     if (last_wins) {
       if (!drop(vm, f->plan, f->at, w)) {

@@ -150,7 +150,9 @@ member_found:
                          1)) {
       f->u.message.seen |= bit;
     } else if (!bjvmi_decode_use(vm, f, w)) {
-      goto failed;
+      if (vm->status != BJVM_OK) goto failed;
+      p = vm->key; /* the @type of an Any */
+      goto look_up;
     }
   }
 dispatch_value:
@@ -601,7 +603,7 @@ any_value : {
   f->place = BJVMI_PLACE_LAST;
   f->plan = plan = sub;
   f->at = msg = child;
-  f->u.message.seen = 0;
+  f->u.message.seen = bjvmi_decode_type_bit(plan);
   f->u.message.nulls = 0;
   f->u.message.wide = NULL;
   f->u.message.any = any;

@@ -479,6 +479,7 @@ def lint():
         ("full width", "differs only", [(b"a", b"ab"), (b"b", "\uff41b".encode())]),
         ("decomposed", "M.a: name 'e\u0301' is not in Unicode normal form C", [(b"a", "e\u0301".encode())]),
         ("invisible", "M.a: name 'a' has in its JSON form the invisible character U+200B", [(b"a", "x\u200b".encode())]),
+        ("key of an Any", "M.a: name '@type' is that of the type URL in an Any", [(b"a", b"@type"), (b"b", b"at")]),
         ("taken", "M.x: name 'x' is taken in JSON by M.a", [(b"a", b"x"), (b"x", b"y")]),
     ]:
         result = run(*fields_given)

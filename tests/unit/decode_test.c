@@ -436,6 +436,43 @@ Test(decode, unknown_enum_names_leave_the_field_as_it_was) {
   fixture_close(&f);
 }
 
+/* In an Any @type is the key, wherever it stands and whatever field of the content is called so. */
+Test(decode, type_of_an_any_is_no_field) {
+  static const struct {
+    const char *type, *text, *after;
+    uint32_t flags;
+  } rows[] = {
+      {"cases.v3.Words", "{\"@type\":3,\"key\":1}", "{\"@type\":3,\"key\":1}", 0},
+      {"google.protobuf.Any", "{\"message\":1,\"@type\":\"t/cases.v3.Words\"}",
+       "{\"@type\":\"t/cases.v3.Words\",\"message\":1}", 0},
+      {"google.protobuf.Any", "{\"toString\":1,\"@type\":\"t/cases.v3.Words\",\"key\":2}",
+       "{\"@type\":\"t/cases.v3.Words\",\"toString\":1,\"key\":2}", 0},
+      {"google.protobuf.Any", "{\"toString\":1, \"@type\" : \"t/cases.v3.Words\"}",
+       "{\"@type\":\"t/cases.v3.Words\",\"toString\":1}", BJVM_DECODE_LAST_WINS},
+      {"google.protobuf.Any", "{\"toString\":1,\"@type\":\"t/cases.v3.Words\"}",
+       "{\"@type\":\"t/cases.v3.Words\",\"toString\":1}", BJVM_DECODE_LAST_WINS},
+      {"google.protobuf.Any", "{\"at_type\":4,\"@type\":\"t/cases.v3.Words\"}",
+       "{\"@type\":\"t/cases.v3.Words\",\"@type\":4}", 0},
+      {"google.protobuf.Any", "{\"@type\":\"t/cases.v3.Words\",\"toString\":1,\"@type\":3}", NULL, 0},
+      {"google.protobuf.Any", "{\"@type\":\"t/cases.v3.Words\",\"@type\":\"t/cases.v3.Words\"}", NULL,
+       BJVM_DECODE_LAST_WINS},
+      {"google.protobuf.Any", "{\"at_type\":4,\"@type\":\"t/cases.v3.Words\",\"at_type\":5}", NULL, 0},
+      {"google.protobuf.Any", "{\"at_type\":4,\"@type\":\"t/cases.v3.Words\",\"at_type\":5}",
+       "{\"@type\":\"t/cases.v3.Words\",\"@type\":5}", BJVM_DECODE_LAST_WINS},
+      {"google.protobuf.Any", "{\"toString\":1,\"@type\":3}", NULL, 0},
+  };
+  fixture f = fixture_open();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    upb_Message *msg = fixture_new(&f, rows[i].type);
+    bjvm_status s = fixture_merge(&f, rows[i].type, rows[i].text, rows[i].flags, msg);
+    bool ok = rows[i].after != NULL;
+    cr_expect_eq(s == BJVM_OK, ok, "%s: %s", rows[i].text, bjvm_status_name(s));
+    if (ok && s == BJVM_OK)
+      cr_expect_str_eq(fixture_json(&f, rows[i].type, msg), rows[i].after, "%s", rows[i].text);
+  }
+  fixture_close(&f);
+}
+
 /* Nothing breaks if the caller's two arenas are one. */
 Test(decode, scratch_may_be_the_arena_of_the_message) {
   static const uint32_t flags[] = {0, BJVM_DECODE_LAST_WINS, BJVM_DECODE_ALIAS};
