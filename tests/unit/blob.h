@@ -15,19 +15,19 @@
 
 #include "image.h"
 
-enum { BLOB_CAPACITY = 65536 };
+enum { BLOB_CAPACITY = 69632, BLOB_NAMES = 66560 };
 
 /* Records as they are added, and the finished file. */
 typedef struct blob {
   bjvmi_message messages[32];
   bjvmi_word words[1024];
-  bjvmi_key keys[96];
-  uint8_t slots[512];
+  bjvmi_key keys[320];
+  uint8_t slots[1280];
   bjvmi_enum enums[8];
   bjvmi_value values[32];
   bjvmi_extension extensions[4];
   uint32_t roots[4];
-  char names[8192];
+  char names[BLOB_NAMES];
   char mini[1024];
   uint16_t minor; /* of the format: 0, or 1 with mini descriptors */
   uint32_t count[BJVMI_SECTION_COUNT];
@@ -156,15 +156,17 @@ static inline bjvmi_table blob_table(blob *b) {
                    .key_count = (uint16_t)(b->count[BJVMI_SECTION_KEYS] - b->key_first)};
   if (t.key_count == 0) return (bjvmi_table){0};
   while (1u << t.slots_log2 < 2u * t.key_count) t.slots_log2++;
+  bool wide = t.key_count > BJVMI_KEYS_NARROW;
+  uint8_t *slots = b->slots + t.first_slot;
   uint32_t mask = (1u << t.slots_log2) - 1;
   for (uint32_t i = 0; i < t.key_count; i++) {
     const bjvmi_key *k = &b->keys[t.first_key + i];
     uint32_t at = bjvmi_key_hash(t.seed, b->names + k->name, k->size), probe = 0;
-    while (b->slots[t.first_slot + ((at + probe) & mask)]) probe++;
-    b->slots[t.first_slot + ((at + probe) & mask)] = (uint8_t)(i + 1);
+    while (bjvmi_slot_at(slots, wide, (at + probe) & mask)) probe++;
+    blob_put(slots + (((at + probe) & mask) << wide), i + 1, wide ? 2 : 1);
     if (probe > t.max_probe) t.max_probe = (uint8_t)probe;
   }
-  b->count[BJVMI_SECTION_SLOTS] += mask + 1;
+  b->count[BJVMI_SECTION_SLOTS] += (mask + 1) << wide;
   return t;
 }
 

@@ -293,6 +293,7 @@ Test(tables, wide_messages) {
       {8000, ' ', BJVM_OK},
       {8300, ' ', BJVM_PLAN_LIMIT},
       {65000, '/', BJVM_OK},
+      {65001, '/', BJVM_PLAN_CORRUPT},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     /* By hand: a message of that many doubles or bools without presence, all of one name. */
