@@ -1,8 +1,8 @@
 /* .proto files: the protoc or buf on PATH makes a descriptor set of them.
  *
  * planc has no parser of its own. protoc is tried first, buf if there is none or if it fails (an older protoc
- * knows no editions). What they say goes to standard error as it is. Invariant: when this fails, no temporary
- * file is left.
+ * knows no editions). What they say goes to standard error as it is, but for what protoc says of files that
+ * buf then takes. Invariant: when this fails, no temporary file is left.
  */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
@@ -62,50 +62,146 @@ static void add_file(const bjvmi_options *options, words *w, const char *file) {
   add(w, file, ""); /* protoc will say it */
 }
 
-/* Runs the command; its exit code, or NOT_THERE. */
-static int run(words *w) {
+/* Runs the command; its exit code, or NOT_THERE. What it says goes to `errors` instead of standard error, if
+ * that is a file (>= 0). */
+static int run(words *w, int errors) {
   pid_t child;
   int status;
+  posix_spawn_file_actions_t actions;
   w->list[w->count] = NULL;
-  if (posix_spawnp(&child, w->list[0], NULL, NULL, w->list, environ) != 0) return NOT_THERE;
+  if (posix_spawn_file_actions_init(&actions) != 0) return 1;
+  bool ready = errors < 0 || posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO) == 0;
+  bool started = ready && posix_spawnp(&child, w->list[0], &actions, NULL, w->list, environ) == 0;
+  posix_spawn_file_actions_destroy(&actions);
+  if (!started) return NOT_THERE;
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR) return 1;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
+/* -- protoc --------------------------------------------------------------------------------------------- */
+
 /* protoc --include_imports --descriptor_set_out=OUT -IDIR... FILE... */
-static int run_protoc(const bjvmi_options *options, words *w, const char *out) {
+static int run_protoc(const bjvmi_options *options, words *w, const char *out, int errors) {
   add(w, "protoc", "");
   add(w, "--include_imports", "");
   add(w, "--descriptor_set_out=", out);
   for (size_t i = 0; i < options->import_count; i++) add(w, "-I", options->imports[i]);
   if (options->import_count == 0) add(w, "-I", ".");
   for (size_t i = 0; i < options->file_count; i++) add_file(options, w, options->files[i]);
-  return run(w);
+  return run(w, errors);
 }
 
-/* buf build DIR --as-file-descriptor-set -o OUT#format=binpb --path FILE... */
+/* -- buf ------------------------------------------------------------------------------------------------ */
+
+/* `text` in double quotes, with `escape` in front of those in it, and of that itself if it is a backslash.
+ * Returns the end. */
+static char *put_quoted(char *to, const char *text, char escape) {
+  *to++ = '"';
+  for (; *text; text++) {
+    if (*text == '"' || (*text == '\\' && escape == '\\')) *to++ = escape;
+    *to++ = *text;
+  }
+  *to++ = '"';
+  *to = 0;
+  return to;
+}
+
+/* buf takes a list of paths for each --path, as a line of CSV. */
+static void add_path(words *w, const char *path) {
+  char *quoted = (char *)upb_Arena_Malloc(w->arena, 2 * strlen(path) + 3);
+  if (quoted) put_quoted(quoted, path, '"');
+  add(w, "--path", "");
+  add(w, quoted ? quoted : path, "");
+}
+
+/* The folders that there are, freed of links and dots, each once, in `list`. Their number. */
+static size_t real_folders(const bjvmi_options *options, upb_Arena *arena, const char **list) {
+  size_t count = 0;
+  for (size_t i = 0; i < options->import_count; i++) {
+    char *path = realpath(options->imports[i], NULL);
+    char *copy = path ? (char *)upb_Arena_Malloc(arena, strlen(path) + 1) : NULL;
+    size_t k = 0;
+    if (copy) strcpy(copy, path);
+    free(path);
+    while (copy && k < count && strcmp(list[k], copy) != 0) k++;
+    if (copy && k == count) list[count++] = copy;
+  }
+  return count;
+}
+
+/* A configuration that has every folder as a module of the input "/". NULL: no memory. */
+static const char *modules_of(const char *const *folders, size_t count, upb_Arena *arena) {
+  static const char head[] = "{\"version\":\"v2\",\"modules\":[", each[] = "{\"path\":}";
+  size_t size = sizeof head + 2;
+  for (size_t i = 0; i < count; i++) size += sizeof each + 2 * strlen(folders[i]) + 3;
+  char *config = (char *)upb_Arena_Malloc(arena, size), *to = config;
+  if (!config) return NULL;
+  to += sprintf(to, "%s", head);
+  for (size_t i = 0; i < count; i++) {
+    to += sprintf(to, "%s{\"path\":", i ? "," : "");
+    to = put_quoted(to, folders[i] + 1, '\\');
+    *to++ = '}';
+  }
+  strcpy(to, "]}");
+  return config;
+}
+
+/* One folder is an input of its own, which may have a buf.yaml; several are modules of one. */
+static void add_input(const bjvmi_options *options, words *w) {
+  const char **folders =
+      (const char **)upb_Arena_Malloc(w->arena, (options->import_count + 1) * sizeof(char *));
+  size_t count = folders ? real_folders(options, w->arena, folders) : 0;
+  const char *config = count > 1 ? modules_of(folders, count, w->arena) : NULL;
+  add(w, config ? "/" : count ? folders[0] : options->import_count ? options->imports[0] : ".", "");
+  if (!config) return;
+  add(w, "--config", "");
+  add(w, config, "");
+}
+
+/* buf build INPUT --as-file-descriptor-set -o OUT#format=binpb --path FILE... */
 static int run_buf(const bjvmi_options *options, words *w, const char *out) {
-  char target[BJVMI_TEMPORARY_NAME + 16];
-  snprintf(target, sizeof target, "%s#format=binpb", out);
   w->count = 0;
   add(w, "buf", "");
   add(w, "build", "");
-  add(w, options->import_count ? options->imports[0] : ".", "");
+  add_input(options, w);
   add(w, "--as-file-descriptor-set", "");
   add(w, "-o", "");
-  add(w, target, "");
+  add(w, out, "#format=binpb");
   for (size_t i = 0; i < options->file_count; i++) {
-    add(w, "--path", "");
-    add(w, options->files[i], "");
+    char *path = realpath(options->files[i], NULL);
+    add_path(w, path ? path : options->files[i]);
+    free(path);
   }
-  return run(w);
+  return run(w, -1);
 }
 
+/* -- Either --------------------------------------------------------------------------------------------- */
+
+/* Passes on what protoc has said. */
+static void show(int errors) {
+  char block[4096];
+  ssize_t n;
+  if (lseek(errors, 0, SEEK_SET) != 0) return;
+  while ((n = read(errors, block, sizeof block)) > 0)
+    if (write(STDERR_FILENO, block, (size_t)n) != n) return;
+}
+
+/* A file without a name, or -1. */
+static int nameless_file(void) {
+  char path[] = "/tmp/planc.XXXXXX";
+  int fd = mkstemp(path);
+  if (fd >= 0) unlink(path);
+  return fd;
+}
+
+/* What protoc has against a file is no matter if buf knows better. */
 static bool run_either(const bjvmi_options *options, words *w, const char *out) {
-  int protoc = run_protoc(options, w, out);
-  if (protoc == 0) return true;
-  int buf = run_buf(options, w, out);
+  int errors = nameless_file();
+  int protoc = run_protoc(options, w, out, errors);
+  int buf = protoc == 0 ? 0 : run_buf(options, w, out);
+  if (errors >= 0 && (protoc == 0 || buf != 0)) show(errors);
+  if (errors >= 0) close(errors);
   if (buf == 0) return true;
   if (protoc == NOT_THERE && buf == NOT_THERE)
     bjvmi_report("planc", "neither protoc nor buf is on PATH; compile the .proto files to a descriptor set");
@@ -115,7 +211,7 @@ static bool run_either(const bjvmi_options *options, words *w, const char *out) 
 
 bool bjvmi_protoc_run(const bjvmi_options *options, char path[BJVMI_TEMPORARY_NAME]) {
   words w = {.arena = upb_Arena_New()};
-  size_t most = 2 * options->file_count + options->import_count + 16;
+  size_t most = 2 * options->file_count + options->import_count + 16; /* of either command */
   w.list = w.arena ? (char **)upb_Arena_Malloc(w.arena, most * sizeof(char *)) : NULL;
   snprintf(path, BJVMI_TEMPORARY_NAME, "/tmp/planc.XXXXXX");
   int fd = w.list ? mkstemp(path) : -1;

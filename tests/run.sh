@@ -156,6 +156,7 @@ BUILD=$root/build BUILD_SWITCH=$root/build-switch BUILD_PORTABLE=$root/build-por
 grep -E '^[a-z]+: CONFORMANCE|^run.sh:' "$conformance_log" | sed 's/^/   /' || tail -n 20 "$conformance_log"
 successes=$(sed -n 's/^[a-z]*: CONFORMANCE SUITE PASSED: \([0-9]*\) successes.*/\1/p' "$conformance_log")
 for count in $successes; do passed=$((passed + count)); done
+check 'planc compiles .proto files with that buf' env BJVM_NEED_BUF=1 python3 tests/cli/cli_test.py build/planc/planc protos
 
 say "all done  [$(elapsed)]"
 echo "$passed passed, $failed failed"

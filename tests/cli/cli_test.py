@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """planc from outside: exit codes, help, error lines with carets, reading and writing of files.
 
-Usage: cli_test.py [PLANC]   (or BJVM_PLANC in the environment). Prints what failed, then `N passed, M failed`.
+Usage: cli_test.py [PLANC [PART...]]   (or BJVM_PLANC in the environment). Prints what failed, then `N passed, M failed`.
 What the messages say in full is the library's affair (tests/errors); here it is their form and place.
 """
+import glob
 import os
 import pty
 import re
@@ -17,6 +18,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PLANC = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.environ["BJVM_PLANC"])
+ROOT = HERE.parent.parent
 SET = str(HERE.parent / "cases/cases.binpb")
 COMMANDS = ["compile", "dump", "verify", "encode", "decode", "lint"]
 CODEC_FLAGS = [
@@ -651,39 +653,112 @@ def emit():
                                   at("none/x.c")), 1, err=r".*cannot write.*")
 
 
-def protos():
-    with tempfile.TemporaryDirectory() as folder:
-        def at(name):
-            return os.path.join(folder, name)
+def compilers():
+    """(name, a PATH that has this compiler of .proto files and no other) of those that are here. The conformance tests
+    bring buf; a script that needs node in its turn would not run on such a PATH."""
+    own = glob.glob(str(ROOT / "build-conformance/node_modules/@bufbuild/buf-*/bin/buf"))
+    for name, path in (("protoc", shutil.which("protoc")), ("buf", (own + [shutil.which("buf")])[0])):
+        if path:
+            folder = tempfile.mkdtemp()
+            os.symlink(path, os.path.join(folder, name))
+            yield name, folder
+            shutil.rmtree(folder)
 
-        os.mkdir(at("proto dir"))
-        Path(at("proto dir/base.proto")).write_text('syntax = "proto3"; package p; message Base { int32 n = 1; }\n')
-        Path(at("proto dir/top.proto")).write_text(
-            'syntax = "proto3"; package p; import "base.proto"; message Top { Base base = 1; }\n')
+
+def protos_by(name, path):
+    with tempfile.TemporaryDirectory() as folder:
+        def at(file):
+            return os.path.join(folder, file)
+
+        def run(*args, **more):
+            return planc(*args, env={**os.environ, "PATH": path}, **more)
+
+        def write(file, text):
+            os.makedirs(os.path.dirname(at(file)), exist_ok=True)
+            Path(at(file)).write_text(text)
+
+        write("proto dir/base.proto", 'syntax = "proto3"; package p; message Base { int32 n = 1; }\n')
+        write("proto dir/top.proto", 'syntax = "proto3"; package p; import "base.proto"; message Top { Base base = 1; }\n')
         args = ["compile", "-I", at("proto dir"), "--type", "p.Top", "-o", at("top.bjp"), "--depfile", at("top.d")]
-        none = planc(*args, at("proto dir/top.proto"), env={**os.environ, "PATH": folder})
-        expect("no compiler", none, 1, err=r"planc: error: neither protoc nor buf is on PATH.*")
-        if not shutil.which("protoc"):
-            return
-        made = planc(*args, at("proto dir/top.proto"), "--mini-descriptors")
-        expect("compile FILE.proto", made, 0, b"")
+        made = run(*args, at("proto dir/top.proto"), "--mini-descriptors")
+        expect(f"{name}: compile FILE.proto", made, 0, b"")
         deps = Path(at("top.d")).read_text()
         escaped = folder.replace(" ", "\\ ")
-        check("depfile of .proto files", deps.startswith(f"{escaped}/top.bjp: ") and f"{escaped}/proto\\ dir/base.proto" in deps
-              and f"{escaped}/proto\\ dir/top.proto" in deps, deps)
-        expect("the plan made of it", planc("decode", "--plan", at("top.bjp"), data=b'{"base":{"n":1}}'), 0, b"\x0a\x02\x08\x01")
-        there = planc("compile", "-I", at("proto dir/../proto dir"), "--type", "p.Top", "proto dir/top.proto", cwd=folder)
-        check("other spellings of a folder", there.code == 0 and there.out[:4] == b"BJVM", there)
-        listing = planc("dump", "-I", at("proto dir"), "--type", "p.Top", at("proto dir/top.proto"))
-        check("dump FILE.proto", listing.code == 0 and b"p.Base" in listing.out, listing)
-        Path(at("proto dir/bad.proto")).write_text('syntax = "proto3"; message {\n')
-        bad = planc("compile", "-I", at("proto dir"), "--type", "p.Top", at("proto dir/bad.proto"))
-        check("a bad FILE.proto", bad.code == 1 and bad.out == b"" and "cannot compile it" in bad.err, bad)
-        left = [name for name in os.listdir("/tmp") if name.startswith("planc.")]
-        check("no temporary file is left", not left, left)
+        check(f"{name}: depfile of .proto files", deps.startswith(f"{escaped}/top.bjp: ")
+              and f"{escaped}/proto\\ dir/base.proto" in deps and f"{escaped}/proto\\ dir/top.proto" in deps, deps)
+        expect(f"{name}: the plan made of it", planc("decode", "--plan", at("top.bjp"), data=b'{"base":{"n":1}}'), 0,
+               b"\x0a\x02\x08\x01")
+        there = run("compile", "-I", at("proto dir/../proto dir"), "--type", "p.Top", "proto dir/top.proto", cwd=folder)
+        check(f"{name}: other spellings of a folder", there.code == 0 and there.out[:4] == b"BJVM", there)
+        os.symlink(at("proto dir"), at("link"))
+        linked = run("compile", "-I", at("link"), "--type", "p.Top", at("proto dir/top.proto"))
+        check(f"{name}: a folder by a link", linked.out == there.out, linked)
+        here = run("compile", "--type", "p.Top", "top.proto", cwd=at("proto dir"))
+        check(f"{name}: no folder given", here.out == there.out, here)
+        listing = run("dump", "-I", at("proto dir"), "--type", "p.Top", at("proto dir/top.proto"))
+        check(f"{name}: dump FILE.proto", listing.code == 0 and b"p.Base" in listing.out, listing)
+
+        # Several folders, one of them twice; what protobuf brings along.
+        write('a "b", c/one.proto', 'syntax = "proto3"; package q; import "base.proto"; import "two.proto";\n'
+              'import "google/protobuf/timestamp.proto";\n'
+              "message One { p.Base base = 1; Two two = 2; google.protobuf.Timestamp at = 3; }\n")
+        write("d\\e/two.proto", 'syntax = "proto3"; package q; message Two { int32 n = 1; }\n')
+        folders = ["-I", at('a "b", c'), "-I", at("proto dir"), "-I", at("d\\e"), "-I", at("proto dir")]
+        known = ["-I", os.environ["BJVM_PROTO_DIR"]] if os.environ.get("BJVM_PROTO_DIR") else []
+        many = run("compile", *folders, *(known if name == "protoc" else []), "--type", "q.One", "--mini-descriptors",
+                   "-o", at("one.bjp"), at('a "b", c/one.proto'))
+        expect(f"{name}: several folders", many, 0, b"")
+        expect(f"{name}: several folders", planc("decode", "--plan", at("one.bjp"), data=b'{"two":{"n":1},"base":{"n":2}}'),
+               0, b"\x0a\x02\x08\x02\x12\x02\x08\x01")
+        two = run("dump", *folders, "--type", "p.Top", "--type", "q.Two", at("proto dir/top.proto"), at("d\\e/two.proto"))
+        check(f"{name}: two files", two.code == 0 and b"q.Two" in two.out, two)
+
+        write("proto dir/bad.proto", 'syntax = "proto3";\nmessage Bad {\n  int32 n 1;\n}\n')
+        bad = run("compile", "-I", at("proto dir"), "--type", "p.Top", at("proto dir/bad.proto"))
+        check(f"{name}: a bad FILE.proto", bad.code == 1 and bad.out == b"" and f"{name} cannot compile it" in bad.err
+              and re.search(r"bad\.proto:3:\d+:", bad.err), bad)
+        write("proto dir/lost.proto", 'syntax = "proto3";\nimport "nowhere.proto";\nmessage Lost { int32 n = 1; }\n')
+        lost = run("compile", "-I", at("proto dir"), "--type", "Lost", at("proto dir/lost.proto"))
+        check(f"{name}: a missing import", lost.code == 1 and re.search(r"lost\.proto:2:\d+:|nowhere\.proto", lost.err), lost)
+        absent = run("compile", "-I", at("proto dir"), "--type", "p.Top", at("proto dir/none.proto"))
+        check(f"{name}: no such file", absent.code == 1 and f"{name} cannot compile it" in absent.err, absent)
+
+        write("ed/ed.proto", 'edition = "2023"; package e; message Ed { int32 n = 1; string s = 2 [features.field_presence '
+              "= IMPLICIT]; }\n")
+        edition = run("dump", "-I", at("ed"), "--type", "e.Ed", at("ed/ed.proto"))
+        if edition.code == 0 or name == "buf":  # an older protoc does not know them
+            check(f"{name}: an edition", edition.code == 0 and b"int32.has " in edition.out and b"string  " in edition.out,
+                  edition)
 
 
-for part in (usage, options, forms, depth, error_lines, reading, writing, sets, plans, lint, plan_input, streams, emit, protos):
-    part()
+def protos():
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "x.proto").write_text('syntax = "proto3"; message X { int32 n = 1; }\n')
+        none = planc("compile", "-I", folder, "--type", "X", f"{folder}/x.proto", env={**os.environ, "PATH": folder})
+        expect("no compiler", none, 1, err=r"planc: error: neither protoc nor buf is on PATH.*")
+    found = []
+    for name, path in compilers():
+        found.append(name)
+        protos_by(name, path)
+        if len(found) == 2:  # an edition once more: what protoc says of it does not matter if buf takes it
+            with tempfile.TemporaryDirectory() as folder:
+                os.symlink(shutil.which("protoc"), f"{folder}/protoc")
+                os.symlink(os.readlink(f"{path}/buf"), f"{folder}/buf")
+                Path(folder, "x.proto").write_text('edition = "2023"; message X { int32 n = 1; }\n')
+                Path(folder, "y.proto").write_text("nonsense\n")
+                env = {**os.environ, "PATH": folder}
+                both = planc("dump", "-I", folder, "--type", "X", f"{folder}/x.proto", env=env)
+                check("protoc, or else buf", both.code == 0 and b"message 0 X" in both.out and both.err == "", both)
+                neither = planc("dump", "-I", folder, "--type", "X", f"{folder}/y.proto", env=env)
+                check("neither takes it", neither.code == 1 and neither.err.count("y.proto:1:1:") >= 2, neither)
+    check("buf is here", "buf" in found or not os.environ.get("BJVM_NEED_BUF"))
+    left = [name for name in os.listdir("/tmp") if name.startswith("planc.")]
+    check("no temporary file is left", not left, left)
+
+
+parts = (usage, options, forms, depth, error_lines, reading, writing, sets, plans, lint, plan_input, streams, emit, protos)
+for part in parts:
+    if not sys.argv[2:] or part.__name__ in sys.argv[2:]:
+        part()
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed != 0 or passed == 0)
