@@ -77,20 +77,24 @@ BJVMI_INLINE bool has_faults(uint8x16_t before, pair v) {
   return vmaxvq_u32(vreinterpretq_u32_u8(faults)) != 0;
 }
 
+/* Two loops, so that the compiler does not schedule the look-ups of the second into the first. */
 static const char *utf8(const char *p, size_t size) {
-  const char *end = p + size;
-  if (size < 32) return bjvmi_utf8_portable(p, size);
-  uint8x16_t before = vdupq_n_u8(0);
-  bool ascii = true;
-  for (; end - p >= 32; p += 32) {
-    pair v = load_pair(p);
-    bool now = is_ascii(either(v));
-    /* A block of ASCII after one that is not may still cut off a sequence. */
-    if (!(now && ascii) && has_faults(before, v)) break;
-    ascii = now;
-    before = v.high;
+  const char *start = p, *end = p + size;
+  bool right = true;
+  while (right && end - p >= 32) {
+    while (end - p >= 32 && is_ascii(either(load_pair(p)))) p += 32;
+    uint8x16_t before = vdupq_n_u8(0);
+    bool ascii = false;
+    while (end - p >= 32 && !ascii) { /* up to a block of ASCII, which may still cut off a sequence */
+      pair v = load_pair(p);
+      right = !has_faults(before, v);
+      if (!right) break;
+      ascii = is_ascii(either(v));
+      before = v.high;
+      p += 32;
+    }
   }
-  if (end - p < (ptrdiff_t)size) p = bjvmi_back_to_character(p);
+  if (p > start) p = bjvmi_back_to_character(p);
   return bjvmi_utf8_portable(p, (size_t)(end - p));
 }
 
@@ -164,10 +168,11 @@ BJVMI_INLINE unsigned whole_characters(const char *p) {
  * stay as they were copied. */
 BJVMI_INLINE unsigned raw_bytes(const char *p, pair v, bool flags) {
   pair negative = {vcltzq_s8(vreinterpretq_s8_u8(v.low)), vcltzq_s8(vreinterpretq_s8_u8(v.high))};
-  unsigned special = first_of((pair){specials(v.low), specials(v.high)}), high = first_of(negative);
-  if (special < high) return special;
-  if (flags || has_faults(vdupq_n_u8(0), v)) return high;
-  return special < 32 ? special : whole_characters(p);
+  pair special = {specials(v.low), specials(v.high)};
+  if (!any(either(special)))
+    return flags || has_faults(vdupq_n_u8(0), v) ? first_of(negative) : whole_characters(p);
+  unsigned first = first_of(special), high = first_of(negative);
+  return first > high && (flags || has_faults(vdupq_n_u8(0), v)) ? high : first;
 }
 
 BJVMI_INLINE bjvmi_escape_result escape_all(const char **src, const char *end, char **out, char *limit,

@@ -1,4 +1,4 @@
-# Shared by run.sh and size.sh, which source it with $root set: one library build, one firmware and its plan files for each
+# Shared by run.sh, size.sh and bench/arm64/run.sh, which source it with $root set: one library build, one firmware and its plan files for each
 # architecture. Architectures go by Debian's names; the native one is built like the others, without a cross file.
 # shellcheck shell=sh disable=SC2034 # used by those who source it
 : "${root:?the script that sources this sets it}"
@@ -31,6 +31,9 @@ runner_of() {
     *) echo "qemu-$1" ;;
   esac
 }
+
+# sources_of FOLDER LIST: the sources that the folder's meson.build names in LIST.
+sources_of() { sed -n "/^$2 = files/,/^)/s/ *'\(.*\)',/$1\/\1/p" "$root/$1/meson.build"; }
 
 bits_of() {
   case $1 in

@@ -65,20 +65,17 @@ check_program() {
   fi
 }
 
-# meson_files FOLDER LIST: the sources named there.
-meson_files() { sed -n "/^$2 = files/,/^)/s/ *'\(.*\)',/$1\/\1/p" "$root/$1/meson.build"; }
-
 # set_up_tests ARCH: how its tests are compiled and which vm they are linked to: that of the firmware, or for arm64 one with
 # the kernels a program gets by default.
 set_up_tests() {
   include="-I$root/vm -I$root/vm/include -I$root/planc -I$root/planc/include -I$root/lib -I$root/lib/include"
   include="$include -I$root/tests/plain -I$root/tests/common -I$root/tests/unit -I$root/tests"
   include="$include -isystem $root/subprojects/upb/overlay -isystem $(upb_root "$1")/include"
-  sources="$(meson_files planc planc_sources) $(meson_files lib lib_sources) tests/common/support.c"
+  sources="$(sources_of planc planc_sources) $(sources_of lib lib_sources) tests/common/support.c"
   test_flags="-std=c11 -O1 -g -w -DBJVM_SIZE_SMALL -DBJVM_TESTS_EMULATED"
   vm_library=$work/$1/vm/libbjvm-vm.a
   [ "$1" = arm64 ] || return 0
-  sources="$sources $(meson_files vm vm_sources) $(meson_files vm vm_loops) tests/diff/random_message.c"
+  sources="$sources $(sources_of vm vm_sources) $(sources_of vm vm_loops) tests/diff/random_message.c"
   test_flags="-std=c11 -O2 -g -w -DBJVM_TESTS_EMULATED"
   vm_library=
 }
