@@ -90,7 +90,7 @@ static size_t find_case(const char *name, size_t size) {
 static size_t find_peer(const char *name) {
   for (size_t i = 0; i < BENCH_PEERS; i++) {
     if (strcmp(bench_peers[i]->name, name) != 0) continue;
-    if (bench_peers[i]->missing) bad_usage(bench_peers[i]->missing, name);
+    if (bench_peer_missing(bench_peers[i])) bad_usage(bench_peer_missing(bench_peers[i]), name);
     return i;
   }
   bad_usage("no such peer", name);
@@ -219,10 +219,11 @@ static int pin(int cpu) {
 
 static void list(void) {
   for (size_t i = 0; bench_case_name(i); i++) printf("case %s\n", bench_case_name(i));
-  for (size_t i = 0; i < BENCH_PEERS; i++)
-    printf("peer %s: %s%s%s\n", bench_peers[i]->name, bench_peers[i]->what,
-           bench_peers[i]->missing ? "; missing: " : "",
-           bench_peers[i]->missing ? bench_peers[i]->missing : "");
+  for (size_t i = 0; i < BENCH_PEERS; i++) {
+    const char *missing = bench_peer_missing(bench_peers[i]);
+    printf("peer %s: %s%s%s\n", bench_peers[i]->name, bench_peers[i]->what, missing ? "; missing: " : "",
+           missing ? missing : "");
+  }
 }
 
 void bench_memory_make(bench_memory *memory) {

@@ -18,7 +18,7 @@ OPERATIONS = 128  # of each case and direction
 TOLERANCE = 0.02
 DIRECTIONS = ("encode", "decode")
 REPORT_OPERATIONS = 64
-PEERS = (("bjvm", "both"), ("bjvm_alias", "decode"), ("upb", "both"), ("upb_binary", "decode"), ("yyjson", "both"))
+PEERS = (("bjvm", "both"), ("bjvm_alias", "decode"), ("upb", "both"), ("upb_binary", "decode"), ("yyjson", "both"), ("simdjson", "both"))
 
 
 def fail(text):

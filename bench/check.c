@@ -11,8 +11,12 @@
 #include "upb/message/compare.h"
 
 const bench_peer *const bench_peers[BENCH_PEERS + 1] = {
-    &bench_bjvm, &bench_bjvm_loaded, &bench_bjvm_alias, &bench_upb, &bench_upb_binary, &bench_yyjson, NULL,
+    &bench_bjvm,        &bench_bjvm_loaded, &bench_bjvm_alias,
+    &bench_bjvm_padded, &bench_upb,         &bench_upb_binary,
+    &bench_yyjson,      &bench_simdjson,    NULL,
 };
+
+const char *bench_peer_missing(const bench_peer *peer) { return peer->missing ? peer->missing() : NULL; }
 
 static _Noreturn void fail(const bench_run *run, size_t peer, size_t index, const char *what) {
   char where[160];
@@ -24,10 +28,10 @@ static _Noreturn void fail(const bench_run *run, size_t peer, size_t index, cons
 /* -- Opening -------------------------------------------------------------------------------------------- */
 
 static bench_text keep(const bench_run *run, bench_text text) {
-  char *copy = upb_Arena_Malloc(run->bcase->arena, text.size + 1);
+  char *copy = upb_Arena_Malloc(run->bcase->arena, text.size + BENCH_PADDING);
   if (copy == NULL) bench_die("out of memory", run->bcase->name);
   memcpy(copy, text.data, text.size);
-  copy[text.size] = 0;
+  memset(copy + text.size, 0, BENCH_PADDING);
   return (bench_text){copy, text.size};
 }
 
@@ -46,7 +50,7 @@ void bench_run_open(bench_run *run, bench_case *bcase, bench_memory *memory, bjv
   for (size_t p = 0; p < BENCH_PEERS; p++) {
     const bench_peer *peer = bench_peers[p];
     bool makes_texts = peer == &bench_bjvm || peer == &bench_upb_binary;
-    if (peer->missing || !(selection->peers[p] || makes_texts)) continue;
+    if (bench_peer_missing(peer) || !(selection->peers[p] || makes_texts)) continue;
     run->states[p] = peer->open(bcase, memory, cache);
     if (run->states[p] == NULL) fail(run, p, 0, "cannot be opened");
     if (makes_texts) make_texts(run, p, peer->json ? bcase->json : bcase->binary);

@@ -2,20 +2,13 @@
 #ifndef BJVM_BENCH_CORPUS_H_
 #define BJVM_BENCH_CORPUS_H_
 
-#include <stdbool.h>
-#include <stddef.h>
-
+#include "text.h"
 #include "upb/mem/arena.h"
 #include "upb/message/message.h"
 #include "upb/mini_table/message.h"
 #include "upb/reflection/def.h"
 
 enum { BENCH_POOL_SIZE = 1024 }; /* different messages of a case, except where there is but one document */
-
-typedef struct bench_text {
-  const char *data;
-  size_t size;
-} bench_text;
 
 /* The schema of the corpus. `set` is the FileDescriptorSet it came from. */
 typedef struct bench_schema {
@@ -32,8 +25,8 @@ typedef struct bench_case {
   upb_Arena *arena;
   size_t count;
   upb_Message **messages;
-  bench_text *json;   /* as bjvm prints it; what every peer reads */
-  bench_text *binary; /* as upb prints it */
+  bench_text *json;   /* as bjvm prints it; what every peer reads; BENCH_PADDING zero bytes follow each */
+  bench_text *binary; /* as upb prints it; they do here too */
 } bench_case;
 
 /* Loads a FileDescriptorSet from `path`. Ends the program on failure, as all of the functions here do. */

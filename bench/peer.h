@@ -28,7 +28,11 @@ typedef struct bench_peer {
   bool json;        /* decode reads bench_case.json, and encode gives JSON; otherwise protobuf binary */
   bool has_encode;  /* otherwise only decode is there */
   bool in_ratio[BENCH_DIRECTIONS]; /* whether the tables have a ratio to it */
-  const char *missing;             /* why it cannot be had; NULL: it is there */
+  bool documents;                  /* knows no schema and builds no hash tables: map and struct apart */
+  const char *version;             /* of the library; NULL: bjvm's or upb's own */
+
+  /* Why it cannot be had; NULL: it is there. No function: it always is. */
+  const char *(*missing)(void);
 
   /* Makes what the peer needs once for a case. NULL on failure. `bcase`, `memory`, `cache` outlive the
    * state. */
@@ -47,12 +51,14 @@ typedef struct bench_peer {
   upb_Message *(*decode_one)(void *state, bench_text text, upb_Arena *arena);
 } bench_peer;
 
-extern const bench_peer bench_bjvm, bench_bjvm_loaded, bench_bjvm_alias;
+extern const bench_peer bench_bjvm, bench_bjvm_loaded, bench_bjvm_alias, bench_bjvm_padded;
 extern const bench_peer bench_upb, bench_upb_binary;
-extern const bench_peer bench_yyjson;
+extern const bench_peer bench_yyjson, bench_simdjson;
 
 /* All of them, bjvm first, NULL at the end. */
 extern const bench_peer *const bench_peers[];
-enum { BENCH_PEERS = 6 };
+enum { BENCH_PEERS = 8 };
+
+const char *bench_peer_missing(const bench_peer *peer);
 
 #endif /* BJVM_BENCH_PEER_H_ */

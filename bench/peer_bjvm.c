@@ -1,5 +1,5 @@
-/* bjvm as a peer, in three ways: the plan from the cache, the plan from a file, and strings left where they
- * are.
+/* bjvm as a peer, in four ways: the plan from the cache, the plan from a file, strings left where they are, and
+ * texts with padding behind them.
  *
  * A plan from a file is compiled, loaded and bound when the case is opened, as a program with embedded plans
  * does at start. Options are NULL, as most callers have it, but for Any, which takes a registry and scratch
@@ -68,6 +68,12 @@ static void *open_cached(const bench_case *bcase, bench_memory *memory, bjvm_cac
 static void *open_alias(const bench_case *bcase, bench_memory *memory, bjvm_cache *cache) {
   bjvm_state *state = open_cached(bcase, memory, cache);
   if (state) state->decode_options.flags = BJVM_DECODE_ALIAS;
+  return state;
+}
+
+static void *open_padded(const bench_case *bcase, bench_memory *memory, bjvm_cache *cache) {
+  bjvm_state *state = open_cached(bcase, memory, cache);
+  if (state) state->decode_options.flags = BJVM_DECODE_PADDED;
   return state;
 }
 
@@ -170,6 +176,17 @@ const bench_peer bench_bjvm_alias = {
     .json = true,
     .in_ratio = {false, true},
     .open = open_alias,
+    .close = close_state,
+    .decode = decode,
+    .decode_one = decode_one,
+};
+
+const bench_peer bench_bjvm_padded = {
+    .name = "bjvm_padded",
+    .what = "plan from the cache, BJVM_DECODE_PADDED",
+    .json = true,
+    .in_ratio = {false, true},
+    .open = open_padded,
     .close = close_state,
     .decode = decode,
     .decode_one = decode_one,

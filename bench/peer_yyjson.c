@@ -72,8 +72,9 @@ static bool encode_one(void *opaque, size_t index, bench_text *text) {
   return text->data != NULL;
 }
 
-#define BENCH_YYJSON_MISSING NULL
+static const char *missing(void) { return NULL; }
 #else
+#define YYJSON_VERSION_STRING NULL
 static void *open_state(const bench_case *bcase, bench_memory *memory, bjvm_cache *cache) {
   (void)bcase, (void)memory, (void)cache;
   return NULL;
@@ -85,9 +86,10 @@ static bool decode(void *state, size_t first, size_t count) { return encode(stat
 static bool encode_one(void *state, size_t index, bench_text *text) {
   return (void)state, (void)index, (void)text, false;
 }
-#define close_state free
-#define BENCH_YYJSON_MISSING                                                                                 \
-  "not found when this was built: install libyyjson-dev or run bench/fetch_peers.sh"
+static void close_state(void *state) { free(state); }
+static const char *missing(void) {
+  return "not found when this was built: install libyyjson-dev or run bench/fetch_peers.sh";
+}
 #endif
 
 const bench_peer bench_yyjson = {
@@ -96,7 +98,9 @@ const bench_peer bench_yyjson = {
     .json = true,
     .has_encode = true,
     .in_ratio = {true, true},
-    .missing = BENCH_YYJSON_MISSING,
+    .documents = true,
+    .version = YYJSON_VERSION_STRING,
+    .missing = missing,
     .open = open_state,
     .close = close_state,
     .encode = encode,

@@ -1,8 +1,8 @@
 /* The tables for people and the JSON for programs.
  *
  * Tables are Markdown that also reads well as it is. A ratio is the time of the peer by the time of bjvm, so
- * more is better for bjvm; the geometric mean of yyjson leaves out the cases whose decode builds hash tables,
- * which yyjson does not do.
+ * more is better for bjvm; the geometric means of yyjson and simdjson leave out the cases whose decode builds
+ * hash tables, which those do not do.
  */
 #include <math.h>
 #include <string.h>
@@ -207,10 +207,13 @@ static void heading(FILE *out, const bench_result *results, size_t count, const 
   fprintf(out, "- upb: %s, %s\n", BENCH_UPB_VERSION, BENCH_UPB_BUILD);
   fprintf(out, "- %d rounds, each measurement at least %.1f ms\n", settings->rounds,
           settings->batch_ns / 1e6);
-  for (size_t p = 0; p < BENCH_PEERS; p++)
-    fprintf(out, "- peer %s: %s%s%s\n", bench_peers[p]->name, bench_peers[p]->what,
-            bench_peers[p]->missing ? "; MISSING: " : "",
-            bench_peers[p]->missing ? bench_peers[p]->missing : "");
+  for (size_t p = 0; p < BENCH_PEERS; p++) {
+    const bench_peer *peer = bench_peers[p];
+    const char *missing = bench_peer_missing(peer);
+    fprintf(out, "- peer %s: %s", peer->name, peer->what);
+    if (peer->version) fprintf(out, "; version %s", peer->version);
+    fprintf(out, "%s%s\n", missing ? "; MISSING: " : "", missing ? missing : "");
+  }
 }
 
 void bench_report_table(FILE *out, const bench_result *results, size_t count,
@@ -243,6 +246,31 @@ static void json_member(FILE *out, const char *name, const char *value, const ch
   fprintf(out, "%s\n", end);
 }
 
+/* What each peer is and does, and why those that are missing are. */
+static void json_peers(FILE *out) {
+  fputs("    \"peers\": {", out);
+  for (size_t p = 0; p < BENCH_PEERS; p++) {
+    const bench_peer *peer = bench_peers[p];
+    fprintf(out, "%s\n      \"%s\": {\"what\": ", p ? "," : "", peer->name);
+    json_string(out, peer->what);
+    if (peer->version) {
+      fputs(", \"version\": ", out);
+      json_string(out, peer->version);
+    }
+    fprintf(out, ", \"encode\": %s, \"decode\": true}", peer->has_encode ? "true" : "false");
+  }
+  fputs("\n    },\n    \"missing\": {", out);
+  const char *comma = "";
+  for (size_t p = 0; p < BENCH_PEERS; p++) {
+    const char *missing = bench_peer_missing(bench_peers[p]);
+    if (missing == NULL) continue;
+    fprintf(out, "%s\"%s\": ", comma, bench_peers[p]->name);
+    json_string(out, missing);
+    comma = ", ";
+  }
+  fputs("}\n", out);
+}
+
 static void json_meta(FILE *out, const bench_result *results, size_t count, const bench_settings *settings) {
   char cpu[128];
   cpu_model(cpu, sizeof cpu);
@@ -260,15 +288,9 @@ static void json_meta(FILE *out, const bench_result *results, size_t count, cons
           settings->quick ? "true" : "false", noise(results, count), retaken(results, count));
   fputs("    \"cases\": [", out);
   for (size_t i = 0; i < count; i++) fprintf(out, "%s\"%s\"", i ? ", " : "", results[i].name);
-  fputs("],\n    \"missing\": {", out);
-  const char *comma = "";
-  for (size_t p = 0; p < BENCH_PEERS; p++) {
-    if (!bench_peers[p]->missing) continue;
-    fprintf(out, "%s\"%s\": ", comma, bench_peers[p]->name);
-    json_string(out, bench_peers[p]->missing);
-    comma = ", ";
-  }
-  fputs("}\n  },\n", out);
+  fputs("],\n", out);
+  json_peers(out);
+  fputs("  },\n", out);
 }
 
 static void json_figures(FILE *out, const bench_figure *figures, int direction) {
@@ -303,33 +325,33 @@ static void json_cases(FILE *out, const bench_result *results, size_t count) {
   fputs("\n  },\n", out);
 }
 
-static void json_mean(FILE *out, const char **comma, const char *peer, const char *suffix, double mean) {
-  if (mean <= 0) return;
-  fprintf(out, "%s\n      \"%s%s\": %.4f", *comma, peer, suffix, mean);
-  *comma = ",";
-}
-
-/* `peer` is over all cases; for yyjson, which builds no hash tables, over all but map and struct, and those
- * have a mean of their own. `_alias` is the same against bjvm_alias. */
-static void json_geomeans(FILE *out, const bench_result *results, size_t count) {
-  fputs("  \"geomean\": {", out);
+/* One object of geometric means: a peer's name and its mean. Documents only: just such peers, over map and struct. */
+static void json_means(FILE *out, const bench_result *results, size_t count, const char *name, bool maps,
+                       bool alias, const char *end) {
+  fprintf(out, "  \"%s\": {", name);
   for (int d = 0; d < BENCH_DIRECTIONS; d++) {
     const char *comma = "";
     fprintf(out, "%s\n    \"%s\": {", d ? "," : "", direction_names[d]);
-    for (size_t p = 1; p < BENCH_PEERS; p++) {
-      const char *name = bench_peers[p]->name;
-      bool yyjson = bench_peers[p] == &bench_yyjson;
-      if (!bench_peers[p]->in_ratio[d]) continue;
-      choice which = yyjson ? WITHOUT_MAPS : ALL;
-      json_mean(out, &comma, name, "", geomean(results, count, d, p, which, false));
-      json_mean(out, &comma, name, "_alias", geomean(results, count, d, p, which, true));
-      if (!yyjson) continue;
-      json_mean(out, &comma, name, "_maps", geomean(results, count, d, p, MAPS_ONLY, false));
-      json_mean(out, &comma, name, "_maps_alias", geomean(results, count, d, p, MAPS_ONLY, true));
+    for (size_t p = 0; p < BENCH_PEERS; p++) {
+      bool documents = bench_peers[p]->documents;
+      if (maps && !documents) continue;
+      double mean = geomean(results, count, d, p, maps ? MAPS_ONLY : documents ? WITHOUT_MAPS : ALL, alias);
+      if (mean <= 0) continue;
+      fprintf(out, "%s\n      \"%s\": %.4f", comma, bench_peers[p]->name, mean);
+      comma = ",";
     }
     fputs("\n    }", out);
   }
-  fputs("\n  }\n", out);
+  fprintf(out, "\n  }%s\n", end);
+}
+
+/* Over all cases; for peers that build no hash tables over all but map and struct, and those have a mean of their
+ * own. `_alias` is the same against bjvm_alias. */
+static void json_geomeans(FILE *out, const bench_result *results, size_t count) {
+  json_means(out, results, count, "geomean", false, false, ",");
+  json_means(out, results, count, "geomean_maps", true, false, ",");
+  json_means(out, results, count, "geomean_alias", false, true, ",");
+  json_means(out, results, count, "geomean_maps_alias", true, true, "");
 }
 
 void bench_report_json(FILE *out, const bench_result *results, size_t count, const bench_settings *settings) {

@@ -9,14 +9,17 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 
 need_packages gcc libc6-dev meson ninja-build pkg-config python3 libutf8proc-dev protobuf-compiler
 # These add tables to the report; it says what it lacks.
-for tool in valgrind hyperfine; do
+for tool in valgrind hyperfine g++; do
   (need_packages "$tool") || say "going on without $tool"
 done
 fetch_upb
-if ! pkg-config --exists yyjson 2> /dev/null && [ ! -f "$root/bench/packages/VERSIONS" ]; then
+peers='simdjson'
+pkg-config --exists yyjson 2> /dev/null || peers="yyjson $peers"
+for peer in $peers; do
+  [ ! -f "$root/bench/packages/$peer/VERSIONS" ] || continue
   # Without it the benchmark still runs. What is new has to be found, so the build is configured again.
-  if sh "$root/bench/fetch_peers.sh"; then rm -f "$root/build/.setup"; else say "going on without yyjson"; fi
-fi
+  if sh "$root/bench/fetch_peers.sh" "$peer"; then rm -f "$root/build/.setup"; else say "going on without $peer"; fi
+done
 # No tests in a new folder: they want Criterion, which the benchmark does not.
 set_up_build build '-Dbench=true' '-Dtests=false' || die "configuring failed"
 build_all build || die "the build failed; all of it is in build/build.log"
