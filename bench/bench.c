@@ -199,6 +199,8 @@ static void read_options(options *o, int argc, char **argv) {
   if (!any(o->selection.peers, BENCH_PEERS)) memset(o->selection.peers, true, BENCH_PEERS);
   if (o->mode == PROFILE && o->directions[BENCH_ENCODE] && !bench_peers[o->profile_peer]->has_encode)
     bad_usage("has no encode", bench_peers[o->profile_peer]->name);
+  if (o->mode == PROFILE && bench_peer_remote(bench_peers[o->profile_peer]))
+    bad_usage("runs in another process", bench_peers[o->profile_peer]->name);
   if ((o->schema || o->type) && o->mode != COLD)
     bad_usage("goes with --cold", o->schema ? "--schema" : "--type");
   if (o->schema && !o->type) bad_usage("needs --type", "--schema");

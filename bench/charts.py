@@ -2,8 +2,8 @@
 """Draws the ratios of results.json:  charts.py [RESULTS]  (default bench/out/results.json)
 
 Writes ratios-encode.svg and ratios-decode.svg beside it: a row for each case, a dot for each peer at its time by bjvm's
-(right of 1: bjvm is faster), a line from quartile to quartile; the last row is the geometric mean. The axis is
-logarithmic. No dependencies."""
+(right of 1: bjvm is faster), a ring for other ways of bjvm, a line from quartile to quartile; the last row is the geometric
+mean, of yyjson and simdjson without map and struct. The axis is logarithmic. No dependencies."""
 import json
 import math
 import sys
@@ -12,8 +12,8 @@ from pathlib import Path
 
 ROW, LEFT, RIGHT, TOP, PLOT = 26, 96, 150, 84, 640
 # In the order of the legend; a peer that is not named here gets a grey.
-COLORS = {"upb": "#c2410c", "upb_binary": "#7c3aed", "yyjson": "#0369a1", "simdjson": "#0f766e", "cpp": "#be185d",
-          "bjvm_loaded": "#9ca3af", "bjvm_alias": "#65a30d"}
+COLORS = {"upb": "#c2410c", "upb_binary": "#7c3aed", "yyjson": "#0369a1", "simdjson": "#ca8a04", "cpp": "#be185d",
+          "bjvm_loaded": "#6b7280", "bjvm_alias": "#65a30d", "bjvm_padded": "#06b6d4"}
 TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500)
 
 
@@ -23,12 +23,8 @@ def rows_of(results, direction):
     for case in results["meta"]["cases"]:
         peers = results["cases"][case].get(direction, {})
         rows.append((case, {p: (f["ratio"], f["q1"], f["q3"]) for p, f in peers.items() if p != "bjvm"}))
-    names = dict.fromkeys(p for _, peers in rows for p in peers)
-    means = {}
-    for peer in names:
-        logs = [math.log(peers[peer][0]) for _, peers in rows if peer in peers]
-        means[peer] = (math.exp(sum(logs) / len(logs)),) * 3
-    return rows + [("geomean", means)]
+    means = results["geomean"][direction]
+    return rows + [("geomean", {p: (mean,) * 3 for p, mean in means.items() if p != "bjvm"})]
 
 
 class Axis:
@@ -61,6 +57,12 @@ def grid(axis, bottom):
     return out
 
 
+def dot(x, y, size, peer, color, inside=""):
+    """A disc; for a way of bjvm a ring, which does not hide what it lies on."""
+    look = f'fill="none" stroke="{color}" stroke-width="2"' if peer.startswith("bjvm") else f'fill="{color}"'
+    return f'<circle cx="{x:.1f}" cy="{y}" r="{size}" {look}>{inside}</circle>'
+
+
 def draw_row(axis, y, name, peers, colors):
     weight = "bold" if name == "geomean" else "normal"
     out = [text(LEFT - 10, y + 4, name, text_anchor="end", font_weight=weight)]
@@ -68,7 +70,7 @@ def draw_row(axis, y, name, peers, colors):
         x, color = axis.x(ratio), colors[peer]
         title = f"<title>{escape(peer)} on {escape(name)}: {ratio:.2f} [{low:.2f} {high:.2f}]</title>"
         out.append(f'<line x1="{axis.x(low):.1f}" y1="{y}" x2="{axis.x(high):.1f}" y2="{y}" stroke="{color}" stroke-width="2"/>')
-        out.append(f'<circle cx="{x:.1f}" cy="{y}" r="{6 if name == "geomean" else 4.5}" fill="{color}">{title}</circle>')
+        out.append(dot(x, y, 6 if name == "geomean" else 4.5, peer, color, title))
     return out
 
 
@@ -85,7 +87,8 @@ def chart(results, direction):
            'font-family="sans-serif" font-size="13">', f'<rect width="{width}" height="{height}" fill="white"/>',
            text(LEFT, 26, f"{direction}: time of the peer / time of bjvm", font_size=18, font_weight="bold"),
            text(LEFT, 46, f"{meta['cpu']}; {meta['compiler']}, {meta['flags']}; kernels {meta['kernels']}", fill="#555"),
-           text(LEFT, 64, "right of 1x: bjvm is faster; lines: quartiles of the rounds", fill="#555")]
+           text(LEFT, 64, "right of 1x: bjvm is faster; lines: quartiles; geomean of yyjson and simdjson without map and struct",
+                fill="#555")]
     out += grid(axis, bottom)
     for number, (name, ratios) in enumerate(rows):
         y = TOP + ROW * number + ROW // 2
@@ -94,7 +97,7 @@ def chart(results, direction):
         out += draw_row(axis, y, name, {p: ratios[p] for p in peers if p in ratios}, colors)
     for number, peer in enumerate(peers):
         y = TOP + 12 + 22 * number
-        out.append(f'<circle cx="{LEFT + PLOT + 24}" cy="{y}" r="5" fill="{colors[peer]}"/>')
+        out.append(dot(LEFT + PLOT + 24, y, 5, peer, colors[peer]))
         out.append(text(LEFT + PLOT + 36, y + 4, peer))
     return "\n".join(out + ["</svg>"]) + "\n"
 

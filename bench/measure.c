@@ -6,24 +6,10 @@
  * between two switches to other processes; a slice in which the process was put aside says nothing about the
  * peer and is taken again. Medians and quartiles keep out what remains.
  */
-#define _GNU_SOURCE
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <time.h>
 
 #include "bench.h"
-
-enum {
-  SLICE_NS = 200000, /* a scheduler gives a process some milliseconds */
-  ATTEMPTS = 20,     /* at a slice, before it is taken as it is */
-};
-
-static double now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 /* -- Numbers -------------------------------------------------------------------------------------------- */
 
@@ -50,72 +36,38 @@ static double ratio_quantile(const double *a, const double *b, int n, double q, 
 
 /* -- One case ------------------------------------------------------------------------------------------- */
 
-/* How a peer's passes are cut: slices of `messages`, each done `repeats` times over. */
-typedef struct slicing {
-  size_t messages, repeats;
-  size_t passes; /* of a measurement, each of them `repeats` times; 0: the peer takes no part */
-} slicing;
-
 typedef struct timing {
   const bench_run *run;
   bench_direction direction;
-  slicing slices[BENCH_PEERS];
+  bench_slices slices[BENCH_PEERS]; /* no passes: takes no part */
   double *samples[BENCH_PEERS];
   size_t retaken;
 } timing;
 
-static long times_put_aside(void) {
-  struct rusage usage;
-  return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
-}
-
-static double time_once(const timing *t, size_t peer, size_t first, size_t count, size_t repeats) {
-  const bench_peer *p = bench_peers[peer];
-  bool (*operation)(void *, size_t, size_t) = t->direction == BENCH_ENCODE ? p->encode : p->decode;
-  bool ok = true;
-  double start = now_ns();
-  for (size_t i = 0; i < repeats; i++) ok &= operation(t->run->states[peer], first, count);
-  double elapsed = now_ns() - start;
-  if (!ok) bench_die("an operation failed while being timed", p->name);
-  return elapsed;
-}
-
-static double time_slice(timing *t, size_t peer, size_t first, size_t count) {
-  double elapsed = 0;
-  for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-    long before = times_put_aside();
-    elapsed = time_once(t, peer, first, count, t->slices[peer].repeats);
-    if (times_put_aside() == before) break;
-    t->retaken++;
-  }
-  return elapsed;
+static bench_operation *operation_of(const timing *t, size_t peer) {
+  return t->direction == BENCH_ENCODE ? bench_peers[peer]->encode : bench_peers[peer]->decode;
 }
 
 /* One measurement: nanoseconds a message. */
 static double time_passes(timing *t, size_t peer) {
-  const slicing *s = &t->slices[peer];
-  size_t count = t->run->bcase->count;
-  double elapsed = 0;
-  for (size_t pass = 0; pass < s->passes; pass++) {
-    for (size_t first = 0; first < count; first += s->messages)
-      elapsed += time_slice(t, peer, first, first + s->messages < count ? s->messages : count - first);
-  }
-  return elapsed / (double)(count * s->passes * s->repeats);
+  const bench_peer *p = bench_peers[peer];
+  void *state = t->run->states[peer];
+  const bench_slices *slices = &t->slices[peer];
+  double ns =
+      p->time ? p->time(state, t->direction, slices, &t->retaken)
+              : bench_slices_time(operation_of(t, peer), state, t->run->bcase->count, slices, &t->retaken);
+  if (ns < 0) bench_die("an operation failed while being timed", p->name);
+  return ns;
 }
 
-/* Also warms what there is to warm. */
-static slicing cut(const timing *t, size_t peer, double batch_ns) {
-  size_t count = t->run->bcase->count;
-  double pass = time_once(t, peer, 0, count, 1);
-  for (int i = 0; i < 3; i++) {
-    double again = time_once(t, peer, 0, count, 1);
-    if (again < pass) pass = again;
-  }
-  slicing s = {.messages = count, .repeats = 1};
-  if (pass < SLICE_NS) s.repeats = (size_t)(SLICE_NS / pass) + 1;
-  else s.messages = (size_t)((double)count * SLICE_NS / pass) + 1;
-  s.passes = (size_t)(batch_ns / (pass * (double)s.repeats)) + 1;
-  return s;
+static bench_slices cut(const timing *t, size_t peer, double batch_ns) {
+  const bench_peer *p = bench_peers[peer];
+  void *state = t->run->states[peer];
+  bench_slices slices = p->cut
+                            ? p->cut(state, t->direction, batch_ns)
+                            : bench_slices_cut(operation_of(t, peer), state, t->run->bcase->count, batch_ns);
+  if (slices.passes == 0) bench_die("an operation failed", p->name);
+  return slices;
 }
 
 static void shuffle(size_t *order, uint64_t *seed) {
@@ -209,12 +161,12 @@ static double arena_bytes(const bench_run *run, size_t peer) {
 static void count_allocations(const bench_run *run, size_t peer, bench_direction direction,
                               bench_figure *figure) {
   const bench_peer *p = bench_peers[peer];
+  figure->mallocs = figure->malloc_bytes = -1;
+  if (!bench_allocations_counted || bench_peer_remote(p)) return;
   bench_allocations before = bench_allocations_now();
   if (!(direction == BENCH_ENCODE ? p->encode : p->decode)(run->states[peer], 0, run->bcase->count))
     bench_die("an operation failed", p->name);
   bench_allocations after = bench_allocations_now();
-  figure->mallocs = figure->malloc_bytes = -1;
-  if (!bench_allocations_counted) return;
   figure->mallocs = (double)(after.calls - before.calls) / (double)run->bcase->count;
   figure->malloc_bytes = (double)(after.bytes - before.bytes) / (double)run->bcase->count;
 }
@@ -237,7 +189,8 @@ void bench_measure(const bench_run *run, const bench_settings *settings, bench_r
       if (f->present) count_allocations(run, p, (bench_direction)d, f);
     }
     bench_figure *f = &result->figures[BENCH_DECODE][p];
-    if (f->present && bench_peers[p]->decode_one) f->arena_bytes = arena_bytes(run, p);
+    if (f->present && bench_peers[p]->decode_one && !bench_peer_remote(bench_peers[p]))
+      f->arena_bytes = arena_bytes(run, p);
   }
 }
 

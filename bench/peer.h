@@ -1,6 +1,6 @@
 /* What is compared: one struct of functions for each peer.
  *
- * All peers get the same memory: an arena block that each operation starts anew (a message and all that hangs
+ * All peers but one live in this process, and that one is told what to do turn by turn (peer_cpp.c). All get the same memory: an arena block that each operation starts anew (a message and all that hangs
  * on it, or a document, lives there), and an output block that stays warm. Nothing is freed and, as long as
  * the blocks suffice, nothing comes from malloc.
  */
@@ -9,6 +9,7 @@
 
 #include "bjvm/cache.h"
 #include "corpus.h"
+#include "slices.h"
 
 /* Blocks of this size hold the largest document of the corpus many times over; only what is used is ever
  * touched. */
@@ -39,10 +40,11 @@ typedef struct bench_peer {
   void *(*open)(const bench_case *bcase, bench_memory *memory, bjvm_cache *cache);
   void (*close)(void *state);
 
-  /* `count` operations in a row on the messages from number `first` on. False: one has failed. This is what
-   * is timed. */
-  bool (*encode)(void *state, size_t first, size_t count);
-  bool (*decode)(void *state, size_t first, size_t count);
+  /* What is timed. NULL for a peer in a process of its own. */
+  bench_operation *encode, *decode;
+  /* Only of such a peer: bench_slices_cut and bench_slices_time over there, on the messages of the case. */
+  bench_slices (*cut)(void *state, bench_direction direction, double batch_ns);
+  double (*time)(void *state, bench_direction direction, const bench_slices *slices, size_t *retaken);
 
   /* One operation, for the checks. The text lies in the output block. */
   bool (*encode_one)(void *state, size_t index, bench_text *text);
@@ -53,12 +55,14 @@ typedef struct bench_peer {
 
 extern const bench_peer bench_bjvm, bench_bjvm_loaded, bench_bjvm_alias, bench_bjvm_padded;
 extern const bench_peer bench_upb, bench_upb_binary;
-extern const bench_peer bench_yyjson, bench_simdjson;
+extern const bench_peer bench_yyjson, bench_simdjson, bench_cpp;
 
 /* All of them, bjvm first, NULL at the end. */
 extern const bench_peer *const bench_peers[];
-enum { BENCH_PEERS = 8 };
+enum { BENCH_PEERS = 9 };
 
 const char *bench_peer_missing(const bench_peer *peer);
+/* In a process of its own: not for profilers, and its memory is not looked at. */
+static inline bool bench_peer_remote(const bench_peer *peer) { return peer->time != NULL; }
 
 #endif /* BJVM_BENCH_PEER_H_ */

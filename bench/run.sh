@@ -13,7 +13,7 @@ for tool in valgrind hyperfine g++; do
   (need_packages "$tool") || say "going on without $tool"
 done
 fetch_upb
-peers='simdjson'
+peers='simdjson cpp'
 pkg-config --exists yyjson 2> /dev/null || peers="yyjson $peers"
 for peer in $peers; do
   [ ! -f "$root/bench/packages/$peer/VERSIONS" ] || continue
@@ -23,6 +23,10 @@ done
 # No tests in a new folder: they want Criterion, which the benchmark does not.
 set_up_build build '-Dbench=true' '-Dtests=false' || die "configuring failed"
 build_all build || die "the build failed; all of it is in build/build.log"
+# On demand alone, because generated C++ takes its time.
+if [ -f "$root/bench/packages/cpp/VERSIONS" ]; then
+  logged "$root/build/cpp.log" ninja -C "$root/build" bench/cpp_process || say "going on without cpp"
+fi
 
 out=$root/bench/out
 mkdir -p "$out"
