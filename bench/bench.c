@@ -40,6 +40,8 @@ static const char usage[] =
     "                        writes the messages of a case to FILE.json, one a line, and FILE.binpb, each "
     "behind\n"
     "                        its length as a varint, over and over until there are BYTES of JSON\n"
+    "      --write-pool CASE DIR N\n"
+    "                        the same to DIR/CASE.json and DIR/CASE.binpb, the first N messages once\n"
     "  -h, --help            this text\n"
     "\n"
     "Exit status: 0 done, 1 a check failed, 2 bad usage.\n";
@@ -54,12 +56,13 @@ typedef struct options {
   const char *json;
   int cpu;                           /* -1: the one at hand */
   bool directions[BENCH_DIRECTIONS]; /* of --callgrind and --threads */
-  size_t operations;                 /* of --callgrind */
+  size_t operations;                 /* of --callgrind; messages of --write-pool */
   size_t profile_peer;
   int threads;
   const char *schema, *type; /* of --cold; NULL: the usual */
-  size_t write_bytes;        /* of --write */
+  size_t write_bytes;        /* of --write; 0: each message once */
   const char *write_name;
+  const char *write_folder; /* of --write-pool */
 } options;
 
 /* -- Arguments ------------------------------------------------------------------------------------------ */
@@ -152,6 +155,14 @@ static void read_write(options *o, int argc, char **argv, int *i) {
   o->write_name = next_argument(argc, argv, i);
 }
 
+static void read_write_pool(options *o, int argc, char **argv, int *i) {
+  o->mode = WRITE;
+  o->write_name = next_argument(argc, argv, i);
+  o->selected[find_case(o->write_name, strlen(o->write_name))] = true;
+  o->write_folder = next_argument(argc, argv, i);
+  o->operations = (size_t)number(next_argument(argc, argv, i), 1, BENCH_POOL_SIZE);
+}
+
 static void read_option(options *o, int argc, char **argv, int *i) {
   const char *arg = argv[*i];
   if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0) {
@@ -175,6 +186,8 @@ static void read_option(options *o, int argc, char **argv, int *i) {
     read_threads(o, argc, argv, i);
   } else if (strcmp(arg, "--write") == 0) {
     read_write(o, argc, argv, i);
+  } else if (strcmp(arg, "--write-pool") == 0) {
+    read_write_pool(o, argc, argv, i);
   } else if (strcmp(arg, "--cold") == 0) {
     o->mode = COLD;
   } else if (strcmp(arg, "--schema") == 0) {
@@ -293,7 +306,7 @@ static void open_selected(const options *o, bench_case *bcase, bench_run *run, c
   bench_selection none = {{false}};
   size_t index = 0;
   while (!o->selected[index]) index++;
-  bench_case_make(bcase, index, schema, SIZE_MAX);
+  bench_case_make(bcase, index, schema, o->operations ? o->operations : SIZE_MAX);
   bench_run_open(run, bcase, memory, cache, &none);
 }
 
@@ -307,9 +320,10 @@ static void threads(const options *o, const bench_schema *schema, bench_memory *
   bench_case_free(&bcase);
 }
 
-static FILE *create(const char *name, const char *ending) {
+static FILE *create(const options *o, const char *ending) {
   char path[4096];
-  snprintf(path, sizeof path, "%s%s", name, ending);
+  snprintf(path, sizeof path, "%s%s%s%s", o->write_folder ? o->write_folder : "", o->write_folder ? "/" : "",
+           o->write_name, ending);
   FILE *file = fopen(path, "wb");
   if (file == NULL) bench_die("cannot write", path);
   return file;
@@ -325,9 +339,9 @@ static void write_streams(const options *o, const bench_schema *schema, bench_me
   bench_case bcase;
   bench_run run;
   open_selected(o, &bcase, &run, schema, memory, cache);
-  FILE *json = create(o->write_name, ".json"), *binary = create(o->write_name, ".binpb");
+  FILE *json = create(o, ".json"), *binary = create(o, ".binpb");
   size_t count = 0;
-  for (size_t written = 0; written < o->write_bytes; count++) {
+  for (size_t written = 0; o->write_bytes ? written < o->write_bytes : count < bcase.count; count++) {
     bench_text line = bcase.json[count % bcase.count], message = bcase.binary[count % bcase.count];
     fwrite(line.data, 1, line.size, json);
     fputc('\n', json);

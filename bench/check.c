@@ -66,10 +66,11 @@ void bench_run_close(bench_run *run) {
 
 /* -- Checks --------------------------------------------------------------------------------------------- */
 
-/* `peer` reads `text` and finds message `index` in it. */
-static void check_reads(const bench_run *run, size_t peer, size_t index, bench_text text, const char *what) {
+/* `reader` reads `text` and finds message `index` in it, or `peer` is to blame. */
+static void check_reads(const bench_run *run, size_t reader, size_t peer, size_t index, bench_text text,
+                        const char *what) {
   upb_Arena *arena = upb_Arena_Init(run->memory->arena, BENCH_BLOCK_SIZE, NULL);
-  const upb_Message *msg = bench_peers[peer]->decode_one(run->states[peer], text, arena);
+  const upb_Message *msg = bench_peers[reader]->decode_one(run->states[reader], text, arena);
   int options = kUpb_CompareOption_IncludeUnknownFields;
   if (msg == NULL || !upb_Message_IsEqual(msg, run->bcase->messages[index], run->bcase->table, options))
     fail(run, peer, index, what);
@@ -84,7 +85,7 @@ static void check_encode(const bench_run *run, size_t peer, size_t index) {
     if (text.size != want->size || memcmp(text.data, want->data, text.size) != 0)
       fail(run, peer, index, "encoding gave other bytes than the plan from the cache");
   } else if (p->json) {
-    check_reads(run, 0, index, text, "bjvm does not find the message in the text of another peer");
+    check_reads(run, 0, peer, index, text, "bjvm does not find the message in its text");
   }
 }
 
@@ -92,7 +93,7 @@ static void check_message(const bench_run *run, size_t peer, size_t index) {
   const bench_peer *p = bench_peers[peer];
   bench_text text = p->json ? run->bcase->json[index] : run->bcase->binary[index];
   if (p->has_encode) check_encode(run, peer, index);
-  if (p->decode_one) check_reads(run, peer, index, text, "decoding gave another message");
+  if (p->decode_one) check_reads(run, peer, peer, index, text, "decoding gave another message");
 }
 
 void bench_run_check(const bench_run *run) {

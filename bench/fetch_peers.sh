@@ -7,7 +7,7 @@
 # simdjson  packages/simdjson: the same; Debian 12's own when a newer one does not link here
 # cpp       packages/cpp: protobuf 36 or later for C++ (headers, libraries, protoc) with a C library that they run with
 # python    packages/python: the machine's own suite's python3-protobuf
-# npm       packages/npm: protobufjs and @bufbuild/protobuf with its generator, by npm
+# npm       packages/npm: protobufjs and @bufbuild/protobuf, by npm
 #
 # Nothing is installed and the machine's apt state is not touched: apt works in a private directory, with source lists
 # made from the machine's own by replacing the suite, as subprojects/upb/fetch.sh does. packages/PEER/VERSIONS says what was
@@ -16,7 +16,7 @@ set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 target=$here/packages
-npm_packages='protobufjs@8 @bufbuild/protobuf@2 @bufbuild/protoc-gen-es@2'
+npm_packages='protobufjs@8 @bufbuild/protobuf@2'
 
 # Ends the subshell that a peer is fetched in, not the others.
 fail() {

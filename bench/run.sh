@@ -1,8 +1,9 @@
 #!/bin/sh
 # The benchmark from a fresh checkout:   sh bench/run.sh [--quick] [options of bench, see --help]
 # Installs what is missing, fetches upb and the peers, builds build/, checks every peer's output and measures. Then counts
-# instructions under valgrind and times planc on streams with hyperfine (both without --quick only). Leaves results.json,
-# report.md and charts of the ratios (SVG) in bench/out/; the report is shown as well. What cannot be had is named there.
+# instructions under valgrind, times planc on streams with hyperfine and codecs of other languages (all without --quick only).
+# Leaves results.json, report.md and charts of the ratios (SVG) in bench/out/; the report is shown as well. What cannot be had
+# is named there.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/docs/setup.sh"
@@ -13,7 +14,10 @@ for tool in valgrind hyperfine g++; do
   (need_packages "$tool") || say "going on without $tool"
 done
 fetch_upb
+quick=false
+for option; do [ "$option" = --quick ] && quick=true; done
 peers='simdjson cpp'
+[ "$quick" = true ] || peers="$peers python npm"
 pkg-config --exists yyjson 2> /dev/null || peers="yyjson $peers"
 for peer in $peers; do
   [ ! -f "$root/bench/packages/$peer/VERSIONS" ] || continue
@@ -45,13 +49,13 @@ section() {
 # --help and --list measure nothing.
 if [ -s "$out/results.json.new" ]; then
   mv "$out/results.json.new" "$out/results.json"
-  quick=false
-  for option; do [ "$option" = --quick ] && quick=true; done
   if [ "$quick" = false ]; then
     say "counting instructions"
     section sh "$root/bench/budgets.sh" --report
     say "timing planc"
     section sh "$root/bench/stream.sh"
+    say "timing other languages"
+    section python3 "$root/bench/languages/run.py"
     printf '\n## Cold costs\n' >> "$out/report.md.new"
     section "$root/build/bench/bench" --cold
     # The schema of the conformance tests is there once those have run.
