@@ -2,7 +2,7 @@
 // generated messages, replies on standard output. peer_cpp.c starts it.
 //
 // The memory is what all peers get: an arena over one block that each message read starts anew, a string that is printed
-// into again and again. Strings of more than 15 bytes come from malloc even so: that is how this library is.
+// into again and again. What the library takes from malloc in spite of that is part of its time.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -95,16 +95,15 @@ const protobuf::Message *Prototype(const char *type) {
   return protobuf::MessageFactory::generated_factory()->GetPrototype(descriptor);
 }
 
-bool Open(Case *c, size_t count, const std::string &type) {
+void Open(Case *c, size_t count, const std::string &type) {
   *c = Case{Prototype(type.c_str()), std::make_unique<protobuf::Arena>(), {}, {}, nullptr, {}};
   c->block = std::make_unique<char[]>(kBlockSize);
   for (size_t i = 0; i < count; i++) {
     protobuf::Message *message = c->prototype->New(c->arena.get());
-    if (!message->ParseFromString(ReadSized())) return false;
+    if (!message->ParseFromString(ReadSized())) Die("a message cannot be parsed");
     c->messages.push_back(message);
     c->texts.push_back(ReadSized());
   }
-  return true;
 }
 
 remote_reply Answer(Case *c, const remote_request &request, std::string *bytes) {
@@ -112,7 +111,10 @@ remote_reply Answer(Case *c, const remote_request &request, std::string *bytes) 
   std::string given = ReadString(request.bytes);
   bench_operation *operation = request.decode ? DecodeAll : EncodeAll;
   switch (request.command) {
-    case REMOTE_OPEN: reply.ok = Open(c, request.number, given); break;
+    case REMOTE_OPEN:
+      Open(c, request.number, given);
+      reply.ok = true;
+      break;
     case REMOTE_ENCODE:
       reply.ok = Print(c, request.number);
       *bytes = c->output;

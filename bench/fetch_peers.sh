@@ -128,10 +128,8 @@ fetch_simdjson() {
   for suites in 'trixie testing unstable' "$codename"; do
     rm -rf "$root"
     mkdir "$root"
-    # shellcheck disable=SC2086 # a list of words
-    get_package libsimdjson-dev 0 $suites
-    # shellcheck disable=SC2086
-    get_depends '^libsimdjson' $suites
+    # shellcheck disable=SC2086 # lists of words
+    (get_package libsimdjson-dev 0 $suites && get_depends '^libsimdjson' $suites) || continue
     folder=$(dirname "$(find "$root/usr/lib" -name libsimdjson.so)")
     echo '#include <simdjson.h>
       int main() { simdjson::dom::parser parser; return parser.parse("1", 1).error(); }' |
