@@ -130,57 +130,54 @@ def measure(peer, pool, direction, own_ns, own_seconds):
     peer.version = timed["version"]
     return {"median_ns": round(timed["median_ns"], 1), "min_ns": round(timed["min_ns"], 1),
             "ratio": round(timed["median_ns"] / own_ns, 2), "passes": timed["passes"], "messages": timed["messages"],
-            "process_s": round(seconds, 4), "process_ratio": round(seconds / own_seconds, 2)}
+            "process_s": round(seconds, 4), "planc_s": round(own_seconds, 4), "process_ratio": round(seconds / own_seconds, 2)}
 
 
 def measure_all(options, results, present):
     figures = {peer.name: {} for peer in present}
-    planc = {}
     with tempfile.TemporaryDirectory() as folder:
         for case in options.cases:
             own = results["cases"].get(case)
-            if own is None:
+            if own is None or not present:
                 continue
             print(f"languages: {case}", file=sys.stderr)
             pool = Pool(case, options.build, folder)
             for direction in DIRECTIONS:
                 source = pool.files[direction]
                 seconds = run_processes([pool.planc, direction, *pool.schema, str(source)], None, source.with_name("output"))
-                planc.setdefault(case, {})[direction] = {"process_s": round(seconds, 4)}
                 for peer in present:
                     figures[peer.name].setdefault(case, {})[direction] = measure(
                         peer, pool, direction, own[direction]["bjvm"]["median_ns"], seconds)
-    return {"planc": planc, **figures}
+    return figures
 
 
 # -- Report -------------------------------------------------------------------------------------------------------------
 
 
-def table(title, languages, names, first, cell):
+def table(title, languages, first, own, cell):
+    """`own(figure, case, direction)` gives the column `first`, `cell(figure)` that of a peer."""
+    names = list(languages)
     lines = ["", title, "", f"| case | direction | {first} | " + " | ".join(names) + " |",
              "| :-- | :-- | --: |" + " --: |" * len(names)]
-    for case, ways in languages["planc"].items():
-        for direction in ways:
-            cells = [cell(languages[name][case][direction]) for name in names]
-            lines.append(f"| {case} | {direction} | {{}} | " + " | ".join(cells) + " |")
+    for case, ways in languages[names[0]].items():
+        for direction, figure in ways.items():
+            cells = [own(figure, case, direction), *(cell(languages[name][case][direction]) for name in names)]
+            lines.append(f"| {case} | {direction} | " + " | ".join(cells) + " |")
     return lines
 
 
 def report(results, languages, all_peers):
-    names = [peer.name for peer in all_peers if not peer.missing]
     lines = ["## Other languages", "", f"The first {MESSAGES} messages of each pool.", ""]
     for peer in all_peers:
         lines.append(f"- peer {peer.name}: {peer.what}; "
                      + (f"MISSING: {peer.missing}" if peer.missing else f"version {peer.version}"))
-    warm = table("Warm, timed inside: median ns per message (time / time of bjvm)", languages, names, "bjvm",
-                 lambda f: f"{f['median_ns']:.0f} ({f['ratio']:.1f})")
-    whole = table("Whole processes, those messages from a file to a file once: seconds (time / time of planc)", languages, names,
-                  "planc", lambda f: f"{f['process_s']:.3f} ({f['process_ratio']:.1f})")
-    ways = [(case, direction) for case, found in languages["planc"].items() for direction in found]
-    own = [f"{results['cases'][case][direction]['bjvm']['median_ns']:.1f}" for case, direction in ways]
-    planc = [f"{languages['planc'][case][direction]['process_s']:.3f}" for case, direction in ways]
-    lines += warm[:5] + [line.format(value) for line, value in zip(warm[5:], own)]
-    lines += whole[:5] + [line.format(value) for line, value in zip(whole[5:], planc)]
+    if languages:
+        lines += table("Warm, timed inside: median ns per message (time / time of bjvm)", languages, "bjvm",
+                       lambda _, case, direction: f"{results['cases'][case][direction]['bjvm']['median_ns']:.1f}",
+                       lambda f: f"{f['median_ns']:.0f} ({f['ratio']:.1f})")
+        lines += table("Whole processes, those messages from a file to a file once: seconds (time / time of planc)",
+                       languages, "planc", lambda f, case, direction: f"{f['planc_s']:.3f}",
+                       lambda f: f"{f['process_s']:.3f} ({f['process_ratio']:.1f})")
     return "\n".join(lines)
 
 
