@@ -34,16 +34,6 @@ char *bjvmi_base64_encode_portable(char *out, const uint8_t *p, size_t size) {
 }
 
 #define V BJVMI_BASE64_VALUE
-
-#ifdef BJVM_SIZE_SMALL
-static unsigned value_of(unsigned c) {
-  if (c - 'A' < 26) return V | (c - 'A');
-  if (c - 'a' < 26) return V | (c - 'a' + 26);
-  if (c - '0' < 10) return V | (c - '0' + 52);
-  if (c == '+' || c == '-') return V | 62;
-  return c == '/' || c == '_' ? V | 63 : 0;
-}
-#else
 #define ROW(c, v) [c] = V | (v)
 const uint8_t bjvmi_base64_values[256] = {
     ROW('A', 0),  ROW('B', 1),  ROW('C', 2),  ROW('D', 3),  ROW('E', 4),  ROW('F', 5),  ROW('G', 6),
@@ -58,9 +48,6 @@ const uint8_t bjvmi_base64_values[256] = {
     ROW('-', 62), ROW('/', 63), ROW('_', 63),
 };
 #undef ROW
-
-static unsigned value_of(unsigned c) { return bjvmi_base64_values[c]; }
-#endif
 
 /* The place in the text after the last whole group where it stops being right, or NULL. `n` letters were read
  * up to p. That is the first byte no right text could have here, or `end` if more had to follow. */
@@ -77,7 +64,8 @@ static const char *check_padding(const char *p, const char *end, unsigned n) {
 uint8_t *bjvmi_base64_decode_portable(uint8_t *out, const char *text, size_t size, const char **bad) {
   const uint8_t *p = (const uint8_t *)text, *end = p + size;
   while (end - p >= 4) {
-    uint32_t a = value_of(p[0]), b = value_of(p[1]), c = value_of(p[2]), d = value_of(p[3]);
+    uint32_t a = bjvmi_base64_values[p[0]], b = bjvmi_base64_values[p[1]], c = bjvmi_base64_values[p[2]],
+             d = bjvmi_base64_values[p[3]];
     if (!(a & b & c & d & V)) break;
     uint32_t bits = (a & 63) << 18 | (b & 63) << 12 | (c & 63) << 6 | (d & 63);
     out[0] = (uint8_t)(bits >> 16);
@@ -88,7 +76,8 @@ uint8_t *bjvmi_base64_decode_portable(uint8_t *out, const char *text, size_t siz
   }
   uint32_t bits = 0;
   unsigned n = 0;
-  for (; p < end && value_of(*p); p++, n++) bits |= (uint32_t)(value_of(*p) & 63) << (18 - 6 * n);
+  for (; p < end && bjvmi_base64_values[*p]; p++, n++)
+    bits |= (uint32_t)(bjvmi_base64_values[*p] & 63) << (18 - 6 * n);
   const char *wrong = check_padding((const char *)p, (const char *)end, n);
   if (wrong) {
     *bad = wrong;

@@ -37,11 +37,15 @@ enum {
   BJVMI_KIND_NONASCII = 128, /* first byte of a sequence, or bad */
 };
 #ifdef BJVM_SIZE_SMALL
-unsigned bjvmi_escape_kind(unsigned c);
+enum { BJVMI_ESCAPE_KINDS = 128 };
 #else
-extern const uint8_t bjvmi_escape_kinds[256];
-BJVMI_INLINE unsigned bjvmi_escape_kind(unsigned c) { return bjvmi_escape_kinds[c]; }
+enum { BJVMI_ESCAPE_KINDS = 256 };
 #endif
+extern const uint8_t bjvmi_escape_kinds[BJVMI_ESCAPE_KINDS];
+
+BJVMI_INLINE unsigned bjvmi_escape_kind(unsigned c) {
+  return c < BJVMI_ESCAPE_KINDS ? bjvmi_escape_kinds[c] : BJVMI_KIND_NONASCII;
+}
 
 /* The 64 letters of base64, and for each byte the value of the letter with BJVMI_BASE64_VALUE set, or 0 for a
  * byte that is none in either alphabet. */

@@ -35,28 +35,6 @@ bjvmi_num_u128 bjvmi_num_pow10(int32_t e) {
 
 /* ---- printing ---- */
 
-#ifdef BJVM_SIZE_SMALL
-
-/* Digit by digit, in groups that fit 32 bits. */
-char *bjvmi_num_print_u64(char *out, uint64_t v) {
-  char text[20];
-  char *p = text + sizeof text;
-  do {
-    uint32_t group = v > UINT32_MAX ? (uint32_t)(v % 1000000000) : (uint32_t)v;
-    const char *all =
-        v > UINT32_MAX ? p - 9 : p - 1; /* a group in front of which there are others is whole */
-    v = v > UINT32_MAX ? v / 1000000000 : 0;
-    for (; group > 0 || p > all; group /= 10) *--p = (char)('0' + group % 10);
-  } while (v > 0);
-  size_t size = (size_t)(text + sizeof text - p);
-  memcpy(out, p, size);
-  return out + size;
-}
-
-char *bjvmi_num_print_u32(char *out, uint32_t v) { return bjvmi_num_print_u64(out, v); }
-
-#else
-
 /* v < 10^8 without leading zeros. */
 static char *print_short(char *out, uint32_t v) {
   uint64_t digits = bjvmi_num_split8(v);
@@ -85,8 +63,6 @@ char *bjvmi_num_print_u64(char *out, uint64_t v) {
   out = print_short(out, top);
   return print_8(print_8(out, (uint32_t)(upper - (uint64_t)top * 100000000)), lower);
 }
-
-#endif
 
 char *bjvmi_num_print_i32(char *out, int32_t v) {
   *out = '-';

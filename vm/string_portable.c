@@ -7,20 +7,11 @@
  */
 #include "kernels_impl.h"
 
-#ifdef BJVM_SIZE_SMALL
-unsigned bjvmi_escape_kind(unsigned c) {
-  static const char letters[6] = "btn\0fr"; /* of 08 to 0d */
-  if (c >= 0x80) return BJVMI_KIND_NONASCII;
-  if (c < 0x20) return c - 8 < sizeof letters && letters[c - 8] ? (unsigned)letters[c - 8] : 'u';
-  if (c == '"' || c == '\\') return c;
-  return c == '<' || c == '>' || c == '&' ? BJVMI_KIND_HTML : 0;
-}
-#else
 #define U 'u'
 #define N BJVMI_KIND_NONASCII
 #define H BJVMI_KIND_HTML
 #define N16 N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N
-const uint8_t bjvmi_escape_kinds[256] = {
+const uint8_t bjvmi_escape_kinds[BJVMI_ESCAPE_KINDS] = {
     U,   U,   U,   U,   U,   U,   U,   U,   'b', 't', 'n', U, 'f',  'r', U, U, /* 00 */
     U,   U,   U,   U,   U,   U,   U,   U,   U,   U,   U,   U, U,    U,   U, U, /* 10 */
     0,   0,   '"', 0,   0,   0,   H,   0,   0,   0,   0,   0, 0,    0,   0, 0, /* 20: " & */
@@ -29,13 +20,14 @@ const uint8_t bjvmi_escape_kinds[256] = {
     0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0, '\\', 0,   0, 0, /* 50: \ */
     0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0, 0,    0,   0, 0, /* 60 */
     0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0, 0,    0,   0, 0, /* 70 */
+#ifndef BJVM_SIZE_SMALL
     N16, N16, N16, N16, N16, N16, N16, N16,
+#endif
 };
 #undef U
 #undef N
 #undef H
 #undef N16
-#endif
 
 /* One character as \u escapes, a pair of surrogates above the basic plane. */
 static char *escape_point(char *o, uint32_t point) {

@@ -16,9 +16,10 @@
 
 /* The byte of a letter after a backslash, 0 for none. */
 static char simple(unsigned letter) {
-  static const char letters[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
-  const char *found = letter ? strchr(letters, (int)letter) : NULL;
-  return found ? bytes[found - letters] : 0;
+  static const char pairs[] = "\"\"\\\\//b\bf\fn\nr\rt\t";
+  for (const char *p = pairs; *p; p += 2)
+    if ((uint8_t)*p == letter) return p[1];
+  return 0;
 }
 
 /* The value of a hex digit plus 1, 0 for none. */

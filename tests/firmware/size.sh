@@ -1,8 +1,9 @@
 #!/bin/sh
 # How much of everything a firmware needs:   sh tests/firmware/size.sh
-# For ARMv7 (Thumb-2) and x86-64, -Os -Dsize=small: the library by part, what remains of it when only one direction or both
-# are linked, the largest functions and tables, the deepest stack as the compiler tells it, and what the sample used of stack
-# and memory in a session (the marks are those of painted blocks). Exit 1 where a limit is exceeded on ARMv7.
+# For ARMv7 (Thumb-2) and x86-64, -Os -Dsize=small: the library by part; what remains of it when one direction, both, or both
+# and the building of mini tables are linked; the largest functions and tables, the deepest stack as the compiler tells it, and
+# what the sample used of stack and memory in a session (the marks are those of painted blocks). Exit 1 where a limit is
+# exceeded on ARMv7.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$root/tests/firmware/arch.sh"
@@ -30,11 +31,13 @@ sizes() {
   link_probe "$arch" size-encode -DENCODE
   link_probe "$arch" size-decode -DDECODE
   link_probe "$arch" size-both -DENCODE -DDECODE
+  link_probe "$arch" size-tables -DENCODE -DDECODE -DTABLES
   echo
   table head "linked"
   table linked "encode only" "$work/$arch/size-encode.map"
   table linked "decode only" "$work/$arch/size-decode.map"
   table linked "both" "$work/$arch/size-both.map" | tee "$work/$arch/both.txt"
+  table linked "both, and tables" "$work/$arch/size-tables.map"
   echo "  largest of bjvm, both directions:"
   table largest "$work/$arch/size-both" "$(tool_of "$arch" nm)" "$work/$arch/vm/libbjvm-vm.a"
   echo "  stack by the compiler's word (upb's functions not counted):"

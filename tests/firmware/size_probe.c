@@ -1,5 +1,6 @@
 /* Linked and never run: what a firmware needs that loads and binds a plan and encodes (-DENCODE), decodes (-DDECODE), or
- * both. What remains of the libraries after --gc-sections is what it costs. */
+ * both; with -DTABLES its mini tables and its registry for Any and extensions come from the plan file too. What remains of
+ * the libraries after --gc-sections is what it costs. */
 #include "bjvm/codec.h"
 
 static _Alignas(16) char memory[4096];
@@ -14,6 +15,13 @@ int main(void) {
   ok = ok &&
        bjvm_image_bind(image, NULL, (const upb_MiniTable *)size_probe_input, arena, &plan, &error) == BJVM_OK;
   upb_Message *msg = (upb_Message *)size_probe_input;
+#ifdef TABLES
+  const bjvm_tables *tables;
+  static bjvm_registry registry;
+  ok = ok && bjvm_image_build_tables(image, arena, &tables, &error) == BJVM_OK &&
+       bjvm_tables_registry(tables, 0, arena, &registry, &error) == BJVM_OK;
+  size_probe_input = &registry;
+#endif
 #ifdef ENCODE
   bjvm_output output = bjvm_output_fixed(memory, sizeof memory);
   ok =

@@ -19,7 +19,7 @@ PARTS = [  # the first pattern that matches an object's name
     ("time, field masks", r"time_text|mask"),
     ("verify", r"verify"),
     ("load, bind, tables", r"image|bind|table"),
-    ("reports, status texts", r"error|status|text"),
+    ("reports, status texts", r"error|fault|status|text"),
     ("listing (dump)", r"dump"),
     ("other", r""),
 ]
