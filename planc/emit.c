@@ -246,7 +246,7 @@ void bjvmi_emit_stats(const bjvm_image *image, size_t size) {
   fprintf(stderr, "%-12s %9s %9s %7s %8s\n", "section", "records", "bytes", "share", "a field");
   for (int i = 0; i < BJVMI_SECTION_COUNT; i++) {
     const bjvmi_section_format *format = &bjvmi_section_formats[i];
-    print_row(format->name, bytes[i] / format->record, bytes[i], size, per);
+    print_row(bjvmi_section_name((bjvmi_section)i), bytes[i] / format->record, bytes[i], size, per);
     rest -= bytes[i];
   }
   print_row("frame", 1, rest, size, per); /* header, section table, gaps */

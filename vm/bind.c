@@ -310,7 +310,7 @@ static bjvm_status bind_failed(bjvm_status status, uint32_t field, bjvm_error *e
   memset(error, 0, sizeof *error);
   error->code = status;
   t = bjvmi_text_init(error->message, sizeof error->message);
-  bjvmi_text_string(&t, bjvm_status_text(status));
+  bjvmi_text_status(&t, status);
   if (field) {
     bjvmi_text_string(&t, ": field ");
     bjvmi_text_unsigned(&t, field, 0);

@@ -138,7 +138,7 @@ static bool tells_token(bjvm_status s) {
 }
 
 static void add_sentence(bjvmi_text *t, const bjvmi_decoder *vm, size_t offset) {
-  bjvmi_text_string(t, bjvm_status_text(vm->status));
+  bjvmi_text_status(t, vm->status);
   if (vm->status == BJVM_UNKNOWN_FIELD) add_type(t, vm->frame);
   if (vm->expected) {
     bjvmi_text_string(t, ": expected ");

@@ -282,10 +282,26 @@ static uint32_t count_fields(const bjvm_image *image) {
   return fields;
 }
 
+const char *bjvmi_section_name(bjvmi_section section) {
+  static const char *const names[BJVMI_SECTION_COUNT] = {
+      [BJVMI_SECTION_MESSAGES] = "messages",
+      [BJVMI_SECTION_WORDS] = "words",
+      [BJVMI_SECTION_KEYS] = "keys",
+      [BJVMI_SECTION_SLOTS] = "slots",
+      [BJVMI_SECTION_ENUMS] = "enums",
+      [BJVMI_SECTION_VALUES] = "values",
+      [BJVMI_SECTION_EXTENSIONS] = "extensions",
+      [BJVMI_SECTION_ROOTS] = "roots",
+      [BJVMI_SECTION_NAMES] = "names",
+      [BJVMI_SECTION_MINI] = "mini",
+  };
+  return names[section];
+}
+
 static void put_section(listing *l, bjvmi_section section, uint32_t records) {
   const bjvmi_section_format *format = &bjvmi_section_formats[section];
   put(l, "  ");
-  put_column(l, format->name, 10);
+  put_column(l, bjvmi_section_name(section), 10);
   put_number(l, (int64_t)records * format->record, 10);
   put(l, " bytes");
   if (format->record > 1) {

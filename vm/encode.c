@@ -53,11 +53,7 @@ static void add_path(bjvmi_text *t, const bjvmi_encoder *vm) {
   for (const bjvmi_encode_frame *f = vm->frames + 1; f <= vm->frame; f++) {
     bool top = f == vm->frame;
     switch (f->kind) {
-      case BJVMI_ENCODE_ARRAY:
-        bjvmi_text_string(t, "[");
-        bjvmi_text_unsigned(t, f->u.index - (f->u.index != 0), 0);
-        bjvmi_text_string(t, "]");
-        break;
+      case BJVMI_ENCODE_ARRAY: bjvmi_error_add_index(t, f->u.index - (f->u.index != 0)); break;
       case BJVMI_ENCODE_MAP: add_map_key(t, f); break;
       case BJVMI_ENCODE_MESSAGE: {
         const bjvmi_word *w = top ? vm->pc : f->pc - 1;
@@ -85,7 +81,7 @@ static bjvm_status fail(bjvmi_encoder *vm, bjvm_error *error) {
   if (vm->frame) add_path(&path, vm);
   bjvmi_text message;
   message = bjvmi_text_init(error->message, sizeof error->message);
-  bjvmi_text_string(&message, bjvm_status_text(vm->status));
+  bjvmi_text_status(&message, vm->status);
   return vm->status;
 }
 

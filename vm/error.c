@@ -19,12 +19,12 @@ void bjvmi_error_add_index(bjvmi_text *path, uint64_t index) {
   bjvmi_text_string(path, "]");
 }
 
-/* A byte string inside quotes, fit for a report. */
-static void add_quotable(bjvmi_text *t, const char *s, size_t size) {
+/* A byte string, fit for a report; `quoted`: with a backslash before what would end its quotes. */
+static void add_clean(bjvmi_text *t, const char *s, size_t size, bool quoted) {
   bool valid = bjvmi_kernels_portable.utf8(s, size) == NULL;
   for (size_t i = 0; i < size; i++) {
     char c = s[i];
-    if (c == '"' || c == '\\') bjvmi_text_string(t, "\\");
+    if (quoted && (c == '"' || c == '\\')) bjvmi_text_string(t, "\\");
     if ((uint8_t)c < ' ' || (uint8_t)c == 0x7f || (!valid && (uint8_t)c >= 0x80)) c = '?';
     bjvmi_text_bytes(t, &c, 1);
   }
@@ -39,7 +39,7 @@ void bjvmi_error_add_key(bjvmi_text *path, bjvmi_kind kind, const upb_MessageVal
     case BJVMI_KIND_UINT32: bjvmi_text_unsigned(path, key->uint32_val, 0); break;
     case BJVMI_KIND_INT64: bjvmi_text_signed(path, key->int64_val, 0); break;
     case BJVMI_KIND_UINT64: bjvmi_text_unsigned(path, key->uint64_val, 0); break;
-    default: add_quotable(path, key->str_val.data, key->str_val.size); break;
+    default: add_clean(path, key->str_val.data, key->str_val.size, true); break;
   }
   bjvmi_text_string(path, "\"]");
 }
@@ -84,12 +84,7 @@ void bjvmi_error_add_token(bjvmi_text *message, const char *text, size_t size, s
   bool cut = n > TOKEN_MAX;
   if (cut) n = TOKEN_MAX;
   while (cut && n > 1 && ((uint8_t)p[n] & 0xc0) == 0x80) n--; /* whole characters */
-  bool valid = bjvmi_kernels_portable.utf8(p, n) == NULL;
   bjvmi_text_string(message, "'");
-  for (size_t i = 0; i < n; i++) {
-    char c = p[i];
-    if ((uint8_t)c < ' ' || (uint8_t)c == 0x7f || (!valid && (uint8_t)c >= 0x80)) c = '?';
-    bjvmi_text_bytes(message, &c, 1);
-  }
+  add_clean(message, p, n, false);
   bjvmi_text_string(message, cut ? "...'" : "'");
 }

@@ -44,6 +44,6 @@ void bjvmi_image_report(bjvm_error *error, bjvm_status code, size_t offset, cons
     bjvmi_text_unsigned(&message, index, 0);
     bjvmi_text_string(&message, ": ");
   }
-  if (fault == BJVMI_FAULT_NONE) bjvmi_text_string(&message, bjvm_status_text(code));
+  if (fault == BJVMI_FAULT_NONE) bjvmi_text_status(&message, code);
   else add_sentence(&message, fault);
 }

@@ -15,16 +15,16 @@ const uint8_t bjvmi_shapes[BJVMI_KIND_COUNT] = {
 };
 
 const bjvmi_section_format bjvmi_section_formats[BJVMI_SECTION_COUNT] = {
-    [BJVMI_SECTION_MESSAGES] = {"messages", sizeof(bjvmi_message), 4},
-    [BJVMI_SECTION_WORDS] = {"words", sizeof(bjvmi_word), 4},
-    [BJVMI_SECTION_KEYS] = {"keys", sizeof(bjvmi_key), 4},
-    [BJVMI_SECTION_SLOTS] = {"slots", 1, 2},
-    [BJVMI_SECTION_ENUMS] = {"enums", sizeof(bjvmi_enum), 4},
-    [BJVMI_SECTION_VALUES] = {"values", sizeof(bjvmi_value), 4},
-    [BJVMI_SECTION_EXTENSIONS] = {"extensions", sizeof(bjvmi_extension), 4},
-    [BJVMI_SECTION_ROOTS] = {"roots", sizeof(uint32_t), 4},
-    [BJVMI_SECTION_NAMES] = {"names", 1, 1},
-    [BJVMI_SECTION_MINI] = {"mini", 1, 1},
+    [BJVMI_SECTION_MESSAGES] = {sizeof(bjvmi_message), 4},
+    [BJVMI_SECTION_WORDS] = {sizeof(bjvmi_word), 4},
+    [BJVMI_SECTION_KEYS] = {sizeof(bjvmi_key), 4},
+    [BJVMI_SECTION_SLOTS] = {1, 2},
+    [BJVMI_SECTION_ENUMS] = {sizeof(bjvmi_enum), 4},
+    [BJVMI_SECTION_VALUES] = {sizeof(bjvmi_value), 4},
+    [BJVMI_SECTION_EXTENSIONS] = {sizeof(bjvmi_extension), 4},
+    [BJVMI_SECTION_ROOTS] = {sizeof(uint32_t), 4},
+    [BJVMI_SECTION_NAMES] = {1, 1},
+    [BJVMI_SECTION_MINI] = {1, 1},
 };
 
 /* -- Loading -------------------------------------------------------------------------------------------- */

@@ -66,11 +66,13 @@ uint32_t bjvmi_image_hash(uint32_t seed, const char *name, size_t size);
 
 /* Sections: the size of a record, and how it must be aligned in the file. */
 typedef struct bjvmi_section_format {
-  const char *name;
   uint8_t record;
   uint8_t align;
 } bjvmi_section_format;
 extern const bjvmi_section_format bjvmi_section_formats[BJVMI_SECTION_COUNT];
+
+/* dump.c. The name of a section in listings. */
+const char *bjvmi_section_name(bjvmi_section section);
 
 /* What is wrong with a plan file, from fault.def. */
 typedef enum bjvmi_fault {

@@ -12,11 +12,18 @@
 #define EXPONENT_LIMIT ((int64_t)1 << 40)
 
 #ifdef BJVM_SIZE_SMALL
+uint64_t bjvmi_num_pow5(uint32_t e) {
+  uint64_t v = 1;
+  for (; e >= 13; e -= 13) v *= 1220703125; /* 5^13, the largest of 32 bits */
+  for (; e > 0; e--) v *= 5;
+  return v;
+}
+
 bjvmi_num_u128 bjvmi_num_pow10(int32_t e) {
   int32_t step = (e - BJVMI_POW10_STEP_MIN * BJVMI_POW10_STEP) / BJVMI_POW10_STEP;
   int32_t rest = e - (step + BJVMI_POW10_STEP_MIN) * BJVMI_POW10_STEP;
   const uint64_t *row = bjvmi_num_pow10_small[step];
-  uint64_t factor = bjvmi_num_pow5_small[rest];
+  uint64_t factor = bjvmi_num_pow5((uint32_t)rest);
   bjvmi_num_u128 middle = bjvmi_num_mul(row[1], factor), low = bjvmi_num_mul(row[2], factor);
   bjvmi_num_u128 high = bjvmi_num_mul(row[0], factor);
   /* high:p1:p0 = the upper 192 of the 256 bits; below 2^255, so no carry leaves the top */

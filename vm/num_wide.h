@@ -131,10 +131,14 @@ static inline int32_t bjvmi_num_log2_pow10(int32_t e) { return (e * 217706) >> 1
 static inline int32_t bjvmi_num_log10_pow2(int32_t e) { return (e * 1262611) >> 22; }
 static inline int32_t bjvmi_num_log10_pow2_narrow(int32_t e) { return (e * 1262611 - 524031) >> 22; }
 
+#ifdef BJVM_SIZE_SMALL
+uint64_t bjvmi_num_pow5(uint32_t e); /* 5^e for 0 <= e <= 27 */
+#endif
+
 /* 10^e for 0 <= e <= 19. */
 static inline uint64_t bjvmi_num_pow10_exact(unsigned e) {
 #ifdef BJVM_SIZE_SMALL
-  return bjvmi_num_pow5_small[e] << e;
+  return bjvmi_num_pow5(e) << e;
 #else
   return bjvmi_num_pow10_words[e];
 #endif

@@ -40,6 +40,14 @@ void bjvmi_text_string(bjvmi_text *text, const char *string) {
   bjvmi_text_bytes(text, string, strlen(string));
 }
 
+void bjvmi_text_status(bjvmi_text *text, bjvm_status status) {
+#ifdef BJVM_SIZE_SMALL
+  bjvmi_text_string(text, bjvm_status_name(status));
+#else
+  bjvmi_text_string(text, bjvm_status_text(status));
+#endif
+}
+
 void bjvmi_text_fill(bjvmi_text *text, char fill, size_t count) {
   while (count-- > 0) bjvmi_text_bytes(text, &fill, 1);
 }

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bjvm/status.h"
+
 typedef struct bjvmi_text {
   char *data;
   size_t size;     /* without the NUL */
@@ -24,6 +26,8 @@ void bjvmi_text_string(bjvmi_text *text, const char *string);
 void bjvmi_text_fill(bjvmi_text *text, char fill, size_t count);
 void bjvmi_text_unsigned(bjvmi_text *text, uint64_t value, size_t width);
 void bjvmi_text_signed(bjvmi_text *text, int64_t value, size_t width);
+/* What a status means; in a small build its name, which programs have anyway. */
+void bjvmi_text_status(bjvmi_text *text, bjvm_status status);
 void bjvmi_text_hex(bjvmi_text *text, uint64_t value); /* always 16 digits */
 
 #endif /* BJVM_TEXT_H_ */

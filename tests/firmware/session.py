@@ -16,7 +16,9 @@ PART = 1536  # bytes of a plan in one command
 LINE_MAX = 4096
 HERE = Path(__file__).resolve().parent
 EXPECTED = HERE / "expected.jsonl"
-FAULTS = dict(re.findall(r'^X\(\w+, (\d+), "(.*)"\)$', (HERE / "../../vm/fault.def").read_text(), re.M))
+VM = HERE.parent.parent / "vm"
+FAULTS = dict(re.findall(r'^X\(\w+, (\d+), "(.*)"\)$', (VM / "fault.def").read_text(), re.M))
+STATUSES = dict(re.findall(r'^X\((\w+), \d+, "(.*)"\)$', (VM / "include/bjvm/status.def").read_text(), re.M))
 
 CONFIG = {
     "device": "höhe-7 \"east\"", "mode": "SAMPLE", "intervalMs": 1500, "key": "AAEC/f7/",
@@ -81,8 +83,9 @@ def hold(new, other):
 
 def normal(line):
     """Without what may differ between machines: how far a command got before the memory was used up, and whether a report
-    on a plan file has a sentence or, as in a small build, its number."""
+    has sentences or, as in a small build, names and numbers."""
     line = re.sub(r"\bfault (\d+)", lambda found: FAULTS[found.group(1)], line)
+    line = re.sub(r'(?<="detail":")([A-Z][A-Z0-9_]+)\b', lambda found: STATUSES.get(found.group(1), found.group(1)), line)
     return re.sub(r'("error":"OUT_OF_MEMORY".*),"path":.*', r"\1}", line)
 
 
