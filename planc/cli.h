@@ -93,15 +93,22 @@ void bjvmi_options_help(const bjvmi_command *command);
 
 /* -- nearest.c ------------------------------------------------------------------------------------------ */
 
-/* Finds the name a user may have meant. Start with {word}, offer candidates, read `found` (NULL: nothing is
- * near). */
+/* Finds the names a user may have meant. Start with {word}, offer candidates, which must outlive the search,
+ * then ask for the hint. */
+enum { BJVMI_NEAREST_MAX = 3, BJVMI_HINT_SIZE = 1024 };
 typedef struct bjvmi_nearest {
   const char *word;
-  const char *found;
+  const char *found[BJVMI_NEAREST_MAX]; /* equally near */
+  size_t count;
   size_t distance;
+  char hint[BJVMI_HINT_SIZE];
 } bjvmi_nearest;
 
 void bjvmi_nearest_offer(bjvmi_nearest *nearest, const char *candidate);
+
+/* `; did you mean 'a' or 'b'?`, or nothing if nothing is near. `dashes` stand in front of each name. Lives as
+ * long as *nearest. */
+const char *bjvmi_nearest_hint(bjvmi_nearest *nearest, const char *dashes);
 
 /* -- files.c -------------------------------------------------------------------------------------------- */
 

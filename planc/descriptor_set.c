@@ -159,9 +159,7 @@ static void unknown_type(const bjvmi_descriptors *schema, const char *type) {
       offer_nested(&nearest, upb_FileDef_TopLevelMessage(schema->files[i], k));
     }
   }
-  bjvmi_report(schema->name, "no message type '%s' in the set%s%s%s", type,
-               nearest.found ? "; did you mean '" : "", nearest.found ? nearest.found : "",
-               nearest.found ? "'?" : "");
+  bjvmi_report(schema->name, "no message type '%s' in the set%s", type, bjvmi_nearest_hint(&nearest, ""));
 }
 
 const upb_MessageDef *bjvmi_descriptors_find(const bjvmi_descriptors *schema, const char *type) {

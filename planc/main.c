@@ -138,11 +138,15 @@ static const bjvmi_command *find_command(const char *name) {
     if (strcmp(c->name, name) == 0) return c;
   }
   bjvmi_nearest nearest = {.word = name};
-  for (const bjvmi_command *c = commands; c < commands + COMMAND_COUNT; c++)
+  bool is_option = name[0] == '-';
+  if (is_option) {
+    bjvmi_nearest_offer(&nearest, "--version");
+    bjvmi_nearest_offer(&nearest, "--help");
+  }
+  for (const bjvmi_command *c = commands; !is_option && c < commands + COMMAND_COUNT; c++)
     bjvmi_nearest_offer(&nearest, c->name);
-  bjvmi_report("planc", "unknown %s '%s'%s%s%s (see planc --help)", name[0] == '-' ? "option" : "command",
-               name, nearest.found ? "; did you mean '" : "", nearest.found ? nearest.found : "",
-               nearest.found ? "'?" : "");
+  bjvmi_report("planc", "unknown %s '%s'%s (see planc --help)", is_option ? "option" : "command", name,
+               bjvmi_nearest_hint(&nearest, ""));
   return NULL;
 }
 

@@ -1,8 +1,9 @@
-/* "Did you mean ...": the candidate nearest to a word that was not found.
+/* "Did you mean ...": the candidates nearest to a word that was not found.
  *
  * Used for options, commands and message types. The measure is the number of letters inserted, dropped,
  * changed or swapped, case not counted; a word too far from everything gets no suggestion.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "cli.h"
@@ -44,7 +45,20 @@ void bjvmi_nearest_offer(bjvmi_nearest *nearest, const char *candidate) {
   const char *dot = strrchr(candidate, '.');
   if (dot && strcmp(dot + 1, nearest->word) == 0) d = 1; /* only the package was left out */
   size_t limit = strlen(nearest->word) / 3 + 1;
-  if (d > limit || (nearest->found && d >= nearest->distance)) return;
-  nearest->found = candidate;
+  if (d > limit || (nearest->count && d > nearest->distance)) return;
+  if (d < nearest->distance) nearest->count = 0;
   nearest->distance = d;
+  if (nearest->count < BJVMI_NEAREST_MAX) nearest->found[nearest->count++] = candidate;
+}
+
+const char *bjvmi_nearest_hint(bjvmi_nearest *nearest, const char *dashes) {
+  size_t n = 0;
+  nearest->hint[0] = 0;
+  for (size_t i = 0; i < nearest->count && n < sizeof nearest->hint; i++) {
+    const char *before = i == 0 ? "; did you mean " : i + 1 == nearest->count ? " or " : ", ";
+    const char *behind = i + 1 == nearest->count ? "?" : "";
+    n += (size_t)snprintf(nearest->hint + n, sizeof nearest->hint - n, "%s'%s%s'%s", before, dashes,
+                          nearest->found[i], behind);
+  }
+  return nearest->hint;
 }

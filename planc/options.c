@@ -122,8 +122,7 @@ void bjvmi_options_help(const bjvmi_command *command) {
 /* -- Errors --------------------------------------------------------------------------------------------- */
 
 static bool usage_error(const bjvmi_options *options, const char *what, const char *word, const char *hint) {
-  bjvmi_report("planc", "%s '%s'%s%s%s (see planc %s --help)", what, word, hint ? "; did you mean '--" : "",
-               hint ? hint : "", hint ? "'?" : "", options->command);
+  bjvmi_report("planc", "%s '%s'%s (see planc %s --help)", what, word, hint, options->command);
   return false;
 }
 
@@ -137,7 +136,7 @@ static bool unknown_option(const bjvmi_options *options, unsigned mask, const ch
   for (const option *o = table; o < table + TABLE_COUNT; o++) {
     if (o->commands & mask) bjvmi_nearest_offer(&nearest, o->name);
   }
-  return usage_error(options, "unknown option", name, nearest.found);
+  return usage_error(options, "unknown option", name, bjvmi_nearest_hint(&nearest, "--"));
 }
 
 /* -- Parsing -------------------------------------------------------------------------------------------- */
@@ -153,7 +152,7 @@ static uint32_t parse_number(const char *text, uint32_t max) {
 }
 
 static bool set_once(const bjvmi_options *options, const char **place, const char *value, const option *o) {
-  if (*place) return usage_error(options, "option given twice:", o->name, NULL);
+  if (*place) return usage_error(options, "option given twice:", o->name, "");
   *place = value;
   return true;
 }
@@ -174,12 +173,12 @@ static bool set_emit(bjvmi_options *options, const char *value) {
     options->emit = (bjvmi_emit)i;
     return true;
   }
-  return usage_error(options, "--emit takes blob, c or asm, not", value, NULL);
+  return usage_error(options, "--emit takes blob, c or asm, not", value, "");
 }
 
 static bool set_abi(bjvmi_options *options, const char *value) {
   options->abi = strcmp(value, "32") == 0 ? 32 : strcmp(value, "64") == 0 ? 64 : 0;
-  return options->abi ? true : usage_error(options, "--abi takes 32 or 64, not", value, NULL);
+  return options->abi ? true : usage_error(options, "--abi takes 32 or 64, not", value, "");
 }
 
 static bool set_symbol(bjvmi_options *options, const char *value, const option *o) {
@@ -191,7 +190,7 @@ static bool set_symbol(bjvmi_options *options, const char *value, const option *
     if (!more) break;
     size += more;
   }
-  if (!size || value[size]) return usage_error(options, "--symbol takes a C identifier, not", value, NULL);
+  if (!size || value[size]) return usage_error(options, "--symbol takes a C identifier, not", value, "");
   return set_once(options, &options->symbol, value, o);
 }
 
@@ -250,12 +249,12 @@ static bool parse_option(bjvmi_options *options, unsigned mask, int argc, char *
     if (o && !o->argument && value) o = NULL; /* letters are not bundled */
   }
   if (!o) return unknown_option(options, mask, word);
-  if (!o->argument && value) return usage_error(options, "option takes no value:", word, NULL);
+  if (!o->argument && value) return usage_error(options, "option takes no value:", word, "");
   if (o->argument && !value) {
-    if (*at + 1 >= argc) return usage_error(options, "option needs a value:", word, NULL);
+    if (*at + 1 >= argc) return usage_error(options, "option needs a value:", word, "");
     value = argv[++*at];
   }
-  if (value && !*value) return usage_error(options, "option needs a value:", word, NULL);
+  if (value && !*value) return usage_error(options, "option needs a value:", word, "");
   return apply(options, o, value);
 }
 

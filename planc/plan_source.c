@@ -96,9 +96,7 @@ static void unknown_type(const bjvmi_source *s, const bjvm_image *image) {
     snprintf(roots[i], sizeof roots[i], "%.*s", (int)size, name);
     bjvmi_nearest_offer(&nearest, roots[i]);
   }
-  bjvmi_report(s->file.name, "no message type '%s' in the plan%s%s%s", s->type,
-               nearest.found ? "; did you mean '" : "", nearest.found ? nearest.found : "",
-               nearest.found ? "'?" : "");
+  bjvmi_report(s->file.name, "no message type '%s' in the plan%s", s->type, bjvmi_nearest_hint(&nearest, ""));
 }
 
 /* The registry that the VMs see passes on to that of the file, and adds upb's binary codec. */

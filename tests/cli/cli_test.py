@@ -91,7 +91,9 @@ def usage():
                 check(f"{c} --help tells {flag}", flag.encode() in text.out)
     expect("unknown command", planc("encod"), 2, err=r"planc: error: unknown command 'encod'; did you mean 'encode'\? .*")
     expect("nothing like it", planc("zzzzzz"), 2, err=r"planc: error: unknown command 'zzzzzz' \(see planc --help\)")
-    expect("unknown option first", planc("--verion"), 2, err=r"planc: error: unknown option '--verion'.*")
+    expect("unknown option first", planc("--verion"), 2,
+           err=r"planc: error: unknown option '--verion'; did you mean '--version'\? .*")
+    expect("nothing like that option", planc("--zzzzzz"), 2, err=r"planc: error: unknown option '--zzzzzz' \(see .*")
 
 
 def options():
@@ -409,6 +411,13 @@ def sets():
         result, path = run("chain", [file(b"%d" % i, *([b"%d" % (i + 1)] if i < 2999 else []),
                                           body=b"\x22\x08\x0a\x06M%05d" % i) for i in range(3000)], "M00000")
         expect("3000 files in a chain", result, 0, b"{}\n")
+        # Of those that are equally near, up to three.
+        for names, hint in [(["a.M"], "'a.M'"), (["a.M", "b.M"], "'a.M' or 'b.M'"), (["a.Mx", "b.M"], "'b.M'"),
+                            (["a.M", "b.M", "c.M", "d.M"], "'a.M', 'b.M' or 'c.M'")]:
+            parts = [file(b"f%d" % i, body=b"\x12\x01" + name[:1].encode() + b"\x22" + bytes([len(name)]) + b"\x0a"
+                          + bytes([len(name) - 2]) + name[2:].encode()) for i, name in enumerate(names)]
+            result, path = run("names", parts, "M")
+            expect(f"M of {names}", result, 1, err=rf"{path}: error: no message type 'M' in the set; did you mean {hint}\?")
     for kind, hint in [("cases.v3.Mimi", "cases.v3.Mini"), ("cases.v3.mini", "cases.v3.Mini"),
                        ("Mini", "cases.v3.Mini"), ("google.protobuf.TimeStamp", "google.protobuf.Timestamp")]:
         expect(f"type {kind}", codec("encode", kind), 1, err=rf".*: error: no message type '{kind}' .*'{hint}'\?")
