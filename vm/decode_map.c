@@ -39,6 +39,7 @@ static upb_Map *new_map(bjvmi_decoder *vm, const bjvm_plan *entry) {
   return map;
 }
 
+#ifndef BJVM_SIZE_SMALL
 /* About how many entries the map at p has: commas up to the first closing brace, or, where the values are messages,
  * closing braces up to the first two in a row. Strings and values may hold all of these, so it is no more than a
  * guess. What a false one can cost is bounded: an entry has at least 6 bytes, no byte of the text is counted twice by
@@ -75,6 +76,7 @@ static size_t guess_entries(bjvmi_decoder *vm, const bjvm_plan *entry, const cha
   if (count > most) count = most;
   return count < GUESS_FEW ? 0 : count + 1;
 }
+#endif
 
 bool bjvmi_decode_map_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, void *slot, const bjvm_plan *entry,
                            const char *p) {
@@ -91,8 +93,12 @@ bool bjvmi_decode_map_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, void *slot,
   }
   if (!map) map = new_map(vm, entry);
   if (!map) return false;
+#ifndef BJVM_SIZE_SMALL
   size_t count = guess_entries(vm, entry, p);
   if (count > 0) (void)bjvmi_upb_map_reserve(map, count, vm->arena); /* a guess: without it the map grows */
+#else
+  (void)p;
+#endif
   f->at = map;
   if (!f->u.map.merge) bjvmi_upb_set_pointer(slot, map);
   return true;
@@ -163,6 +169,7 @@ static bjvm_status number_key(bjvmi_kind kind, const char *text, size_t size, up
   }
 }
 
+#ifndef BJVM_SIZE_SMALL
 /* A short key of plain ASCII or a plain integer; NULL where the slow twin must look. */
 static inline const char *plain_key(bjvmi_kind kind, const char *p, upb_MessageValue *key) {
   int64_t v;
@@ -183,6 +190,7 @@ static inline const char *plain_key(bjvmi_kind kind, const char *p, upb_MessageV
     default: key->int64_val = v; return p + 1;
   }
 }
+#endif
 
 static const char *slow_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p) {
   char buffer[KEY_ROOM];
@@ -207,7 +215,10 @@ static const char *slow_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char
 const char *bjvmi_decode_map_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p) {
   f->place = BJVMI_PLACE_NONE;
   vm->key = p;
-  const char *q = plain_key(BJVMI_OP_KIND(f->plan->words[0].op), p, &f->u.map.key);
+  const char *q = NULL;
+#ifndef BJVM_SIZE_SMALL
+  q = plain_key(BJVMI_OP_KIND(f->plan->words[0].op), p, &f->u.map.key);
+#endif
   if (__builtin_expect(!q, 0)) q = slow_key(vm, f, p);
   if (__builtin_expect(!q, 0)) return NULL;
   f->place = BJVMI_PLACE_LAST;
