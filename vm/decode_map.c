@@ -30,11 +30,13 @@ static upb_CType ctype(bjvmi_kind kind) {
   }
 }
 
-static upb_Map *new_map(bjvmi_decoder *vm, const bjvm_plan *entry) {
+/* Of about `count` entries; 0: nobody knows. The count is a guess: where there is no memory for it, the map grows. */
+static upb_Map *new_map(bjvmi_decoder *vm, const bjvm_plan *entry, size_t count) {
   upb_CType key = ctype(BJVMI_OP_KIND(entry->words[0].op));
   upb_CType value = ctype(BJVMI_OP_KIND(entry->words[1].op));
   if (!bjvmi_decode_charge(vm, MAP_COST)) return NULL;
-  upb_Map *map = upb_Map_New(vm->arena, key, value);
+  upb_Map *map = bjvmi_upb_map_new(key, value, count, vm->arena);
+  if (!map && count) map = bjvmi_upb_map_new(key, value, 0, vm->arena);
   if (!map) vm->status = BJVM_OUT_OF_MEMORY;
   return map;
 }
@@ -44,7 +46,7 @@ static upb_Map *new_map(bjvmi_decoder *vm, const bjvm_plan *entry) {
  * closing braces up to the first two in a row. Strings and values may hold all of these, so it is no more than a
  * guess. What a false one can cost is bounded: an entry has at least 6 bytes, no byte of the text is counted twice by
  * the same rule, and a call that limits memory gets no guesses. */
-enum { GUESS_FEW = 3, GUESS_LOOK = 65536, ENTRY_MIN = 6 };
+enum { GUESS_LOOK = 65536, ENTRY_MIN = 6 };
 
 static size_t count_commas(const char *p, const char *end, size_t *size) {
   const char *brace = (const char *)memchr(p, '}', (size_t)(end - p));
@@ -70,11 +72,17 @@ static size_t guess_entries(bjvmi_decoder *vm, const bjvm_plan *entry, const cha
   size_t *guessed = &vm->guessed[messages];
   if (vm->memory_left < SIZE_MAX / 2 || at < *guessed) return 0;
   const char *end = vm->end - p > GUESS_LOOK ? p + GUESS_LOOK : vm->end;
-  size_t count = messages ? count_braces(p, end, &size) : count_commas(p, end, &size);
+  size_t count = 1 + (messages ? count_braces(p, end, &size) : count_commas(p, end, &size));
   *guessed = at + size;
   size_t most = size / ENTRY_MIN < vm->elements_left ? size / ENTRY_MIN : vm->elements_left;
-  if (count > most) count = most;
-  return count < GUESS_FEW ? 0 : count + 1;
+  return count < most ? count : most;
+}
+#else
+static size_t guess_entries(bjvmi_decoder *vm, const bjvm_plan *entry, const char *p) {
+  (void)vm;
+  (void)entry;
+  (void)p;
+  return 0;
 }
 #endif
 
@@ -91,14 +99,13 @@ bool bjvmi_decode_map_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, void *slot,
     f->u.map.merge = map;
     map = NULL;
   }
-  if (!map) map = new_map(vm, entry);
-  if (!map) return false;
-#ifndef BJVM_SIZE_SMALL
   size_t count = guess_entries(vm, entry, p);
-  if (count > 0) (void)bjvmi_upb_map_reserve(map, count, vm->arena); /* a guess: without it the map grows */
-#else
-  (void)p;
-#endif
+  if (!map) {
+    map = new_map(vm, entry, count);
+    if (!map) return false;
+  } else if (count > 0) {
+    (void)bjvmi_upb_map_reserve(map, count, vm->arena);
+  }
   f->at = map;
   if (!f->u.map.merge) bjvmi_upb_set_pointer(slot, map);
   return true;

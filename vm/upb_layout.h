@@ -298,6 +298,20 @@ static inline bool bjvmi_upb_map_reserve(upb_Map *map, size_t count, upb_Arena *
   return true;
 }
 
+/* A new map with a hash table for `count` entries, 0: of upb's own first size. NULL: out of memory. A map made by upb
+ * first and sized then would leave its first table behind in the arena. */
+static inline upb_Map *bjvmi_upb_map_new(upb_CType key, upb_CType value, size_t count, upb_Arena *arena) {
+  if (count == 0) return upb_Map_New(arena, key, value);
+  upb_Map *map = (upb_Map *)upb_Arena_Malloc(arena, sizeof *map);
+  if (!map) return NULL;
+  size_t key_size = _upb_Map_CTypeSize(key);
+  map->key_size = (char)key_size;
+  map->val_size = (char)_upb_Map_CTypeSize(value);
+  map->UPB_PRIVATE(is_frozen) = false;
+  map->UPB_PRIVATE(is_strtable) = key_size == UPB_MAPTYPE_STRING || key_size > sizeof(uintptr_t);
+  return upb_strtable_init(&map->t.strtable, count, arena) ? map : NULL;
+}
+
 /* -- Insertion into maps, hashing once ------------------------------------------------------------------ */
 
 /* upb_Map_Insert looks for the key, takes it out and puts it in, each time from its hash on; what an insertion

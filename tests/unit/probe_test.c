@@ -530,6 +530,23 @@ static void check_filled(upb_Map *map, upb_CType type, int count, upb_Arena *are
     cr_assert(upb_Map_Get(map, nth_key(type, i, arena), NULL) == (i % 2 == 1), "key %d of %d", i, count);
 }
 
+/* A map made here starts as upb's own does. */
+Test(probe, new_maps_are_maps_of_upb) {
+  upb_Arena *arena = upb_Arena_New();
+  for (int key = kUpb_CType_Bool; key <= kUpb_CType_String; key++) {
+    if (key == kUpb_CType_Float || key == kUpb_CType_Double || key == kUpb_CType_Enum ||
+        key == kUpb_CType_Message)
+      continue;
+    for (int value = kUpb_CType_Bool; value <= kUpb_CType_Bytes; value++) {
+      upb_Map *theirs = upb_Map_New(arena, (upb_CType)key, (upb_CType)value);
+      upb_Map *ours = bjvmi_upb_map_new((upb_CType)key, (upb_CType)value, 7, arena);
+      cr_assert(ours && memcmp(ours, theirs, offsetof(upb_Map, t)) == 0, "key %d, value %d", key, value);
+      cr_assert(upb_Map_Size(ours) == 0 && !upb_Map_IsFrozen(ours));
+    }
+  }
+  upb_Arena_Free(arena);
+}
+
 /* Where upb hashes otherwise than is guessed, everything works but decoding of maps is slower: that must not go
  * unnoticed. */
 Test(probe, hashes_of_upb_are_known) {
