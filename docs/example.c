@@ -49,7 +49,7 @@ static const char *read_file(const char *path, size_t *size, upb_Arena *arena) {
 
 /* A pool with the files of a FileDescriptorSet, which has them in an order that resolves. */
 static upb_DefPool *load_schema(const char *path, upb_Arena *arena) {
-  size_t size, count;
+  size_t size, count = 0;
   const char *data = read_file(path, &size, arena);
   const google_protobuf_FileDescriptorSet *set = google_protobuf_FileDescriptorSet_parse(data, size, arena);
   const google_protobuf_FileDescriptorProto *const *files =
