@@ -11,6 +11,7 @@
 
 #include "bjvm/plan.h"
 #include "image.h"
+#include "sparse.h"
 #include "text.h"
 #include "upb_layout.h"
 
@@ -155,6 +156,9 @@ bjvm_plan *bjvmi_bind_message(bjvmi_binding *b, uint32_t message, const upb_Mini
   p->kind = rec->kind;
   p->flags = rec->flags;
   p->keys = bjvmi_table_native(&rec->keys);
+#ifndef BJVM_SIZE_SMALL
+  p->sparse = bjvmi_sparse_new(p, b->arena);
+#endif
   *status = BJVM_OK;
   return p;
 }

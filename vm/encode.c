@@ -109,6 +109,9 @@ bjvm_status bjvm_encode(const bjvm_plan *plan, const upb_Message *msg, const bjv
   vm.registry = o->registry;
   vm.scratch = o->scratch;
   vm.pretty = NULL;
+#ifndef BJVM_SIZE_SMALL
+  vm.list_size = 0;
+#endif
   if (o->flags & BJVM_ENCODE_PRETTY) {
     memset(&pretty, 0, sizeof pretty);
     pretty.indent = o->indent ? o->indent : 2;

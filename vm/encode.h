@@ -8,6 +8,7 @@
 #include "bjvm/codec.h"
 #include "num.h"
 #include "plan.h"
+#include "sparse.h"
 #include "upb_layout.h"
 
 enum {
@@ -72,6 +73,10 @@ typedef struct bjvmi_encoder {
   size_t position; /* fixed output: bytes of text so far, also those that did not fit */
   bool staged;     /* the window is `staging` */
   struct bjvmi_pretty *pretty;
+#ifndef BJVM_SIZE_SMALL
+  size_t list_size;                   /* what is in use of */
+  bjvmi_word list[BJVMI_SPARSE_LIST]; /* lists of words of open messages, one behind the other */
+#endif
   char staging[BJVMI_ENCODE_STAGING];
   bjvmi_encode_frame inline_frames[BJVM_DEFAULT_MAX_DEPTH + 1];
 } bjvmi_encoder;

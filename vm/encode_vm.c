@@ -107,6 +107,23 @@ static char *put_name(bjvmi_encoder *vm, char *out, const bjvm_plan *plan, const
 }
 #endif
 
+#ifndef BJVM_SIZE_SMALL
+/* The words to run for a wide message: those that may have something to print, or all. */
+static const bjvmi_word *some_words(bjvmi_encoder *vm, const bjvm_plan *plan, const bjvmi_word *words,
+                                    const void *msg) {
+  size_t room = BJVMI_SPARSE_LIST - vm->list_size;
+  bjvmi_word *list = vm->list + vm->list_size;
+  if (room == 0 || (vm->variant & BJVM_ENCODE_EMIT_DEFAULTS)) return words;
+  size_t count = bjvmi_sparse_list(plan->sparse, plan->word_count, words, msg, list, room);
+  if (count == room) return words;
+  list[count] = words[plan->word_count];
+  list[count].op = BJVMI_OP(BJVMI_KIND_END, BJVMI_END_SPARSE);
+  list[count].offset = (uint16_t)vm->list_size; /* where the list starts, and ends when its message does */
+  vm->list_size += count + 1;
+  return list;
+}
+#endif
+
 /* -- The loop. Labels are KIND_FORM; macros are defined here and undefined below. ----------------------- */
 
 /* Room for one handler. */
@@ -192,7 +209,8 @@ static char *put_name(bjvmi_encoder *vm, char *out, const bjvm_plan *plan, const
 #define ROW_CONTROL(name)                                                                                    \
   LABEL_END(MESSAGE, end_message)                                                                            \
   LABEL_END(EXTENDABLE, end_extendable)                                                                      \
-  LABEL_END(EXTENSION, end_extension)
+  LABEL_END(EXTENSION, end_extension)                                                                        \
+  LABEL_END(SPARSE, end_sparse)
 #define KIND(name, number, shape, mnemonic, synopsis) ROW_##shape(name)
 
 char *bjvmi_encode_run(bjvmi_encoder *vm, const bjvm_plan *plan, const upb_Message *top, char *out) {
@@ -334,6 +352,11 @@ map_always : {
   goto map_value;
 }
 
+#ifndef BJVM_SIZE_SMALL
+end_sparse:
+  vm->list_size = pc->offset;
+  if (!(plan->flags & BJVMI_MESSAGE_EXTENDABLE)) goto end_message;
+#endif
 end_extendable:
   if (vm->registry && vm->registry->find_extension_by_table) {
     f->u.owner.msg = msg;
@@ -410,6 +433,9 @@ object_value:
   pc = bjvmi_encode_words(vm, plan);
   sep = '{';
   if (__builtin_expect(!pc, 0)) goto failed;
+#ifndef BJVM_SIZE_SMALL
+  if (__builtin_expect(plan->sparse != NULL, 0)) pc = some_words(vm, plan, pc, msg);
+#endif
   if (__builtin_expect(vm->flags & BJVM_ENCODE_CHECK_REQUIRED, 0) && plan->required_count) {
     f->pc = pc;
     f->plan = plan;

@@ -85,7 +85,8 @@ struct bjvm_plan {
   const bjvmi_message *record;   /* file byte order */
   const bjvmi_variant *variants; /* list, newest first, published atomically */
   const bjvmi_kernels *kernels;
-  uint16_t word_count; /* without END */
+  const struct bjvmi_sparse *sparse; /* which words are set, by the message's bytes (sparse.h); or NULL */
+  uint16_t word_count;               /* without END */
   uint16_t required_count;
   uint8_t kind; /* how the message itself is read and printed */
   uint8_t flags;

@@ -37,10 +37,16 @@
 #define BJVMI_CHECKED_READS 0
 #endif
 
-/* Whether n bytes at p can be read because they lie in one page with the first, which must be there to be read. Never
- * in a build that checks reads. */
+/* Whether n bytes at p may be read because they lie in one page with the first, which must be there to be read. Never in
+ * a build that checks reads or has the portable kernels, nor where memory may be tagged in smaller pieces (AArch64). */
 static inline bool bjvmi_short_in_page(const char *p, size_t n) {
-  return !BJVMI_CHECKED_READS && ((uintptr_t)p & 4095) <= 4096 - n;
+#if defined(BJVMI_HAVE_SSE2) && !BJVMI_CHECKED_READS
+  return ((uintptr_t)p & 4095) <= 4096 - n;
+#else
+  (void)p;
+  (void)n;
+  return false;
+#endif
 }
 
 enum { BJVMI_SHORT_MAX = 31 }; /* the longest string these functions accept */

@@ -298,6 +298,11 @@ static inline bool bjvmi_upb_map_reserve(upb_Map *map, size_t count, upb_Arena *
   return true;
 }
 
+/* Bytes of a map that tell what it is, in front of its table. */
+static inline size_t bjvmi_upb_map_head(void) {
+  return offsetof(upb_Map, UPB_PRIVATE(is_strtable)) + sizeof(((upb_Map *)0)->UPB_PRIVATE(is_strtable));
+}
+
 /* A new map with a hash table for `count` entries, 0: of upb's own first size. NULL: out of memory. A map made by upb
  * first and sized then would leave its first table behind in the arena. */
 static inline upb_Map *bjvmi_upb_map_new(upb_CType key, upb_CType value, size_t count, upb_Arena *arena) {
