@@ -486,7 +486,7 @@ static inline bjvmi_map_put bjvmi_upb_map_put(upb_Map *map, const bjvmi_map_hash
   return bjvmi_upb_map_put_integer(map, h, bjvmi_upb_map_integer(key, (size_t)map->key_size), value, arena);
 }
 
-enum { BJVMI_MAP_TRIES = 8, BJVMI_MAP_TRY_SLOTS = 16 };
+enum { BJVMI_MAP_TRIES = 12, BJVMI_MAP_TRY_SLOTS = 16 };
 
 /* Whether upb finds a string key in the slot of a table that our hash says. */
 static inline bool bjvmi_upb_map_try_string(const bjvmi_map_hashing *h, char letter) {
@@ -517,16 +517,27 @@ static inline bool bjvmi_upb_map_try_integer(uintptr_t key) {
   return upb_inttable_lookup(&table, key, &found);
 }
 
-/* In upb 36 the variable whose address is the seed stands in front of this one, which has a name. Other upbs may
- * not have it. */
+/* The variable whose address is the seed has no name that can be reached, but stands close in front of this one, which
+ * has: where, depends on the machine (8 bytes on x86-64, 336 on AArch64). Other upbs may not have it at all. */
 extern const uint64_t kWyhashSalt[] __attribute__((weak));
 
-/* Finds out how upb hashes keys. A wrong guess passes once in 2^32 times (four bits a try). */
+enum { BJVMI_MAP_SEED_STEP = 8, BJVMI_MAP_SEED_FAR = 512 };
+
+static inline bool bjvmi_upb_map_try_strings(const bjvmi_map_hashing *h) {
+  for (int i = 0; i < BJVMI_MAP_TRIES; i++) {
+    if (!bjvmi_upb_map_try_string(h, (char)('!' + 7 * i))) return false;
+  }
+  return true;
+}
+
+/* Finds out how upb hashes keys. A wrong guess passes once in 2^48 times (four bits a try). */
 static inline bjvmi_map_hashing bjvmi_upb_map_hashing(void) {
-  bjvmi_map_hashing h = {.strings = kWyhashSalt != NULL, .integers = true};
-  h.seed = (uint64_t)((uintptr_t)kWyhashSalt - sizeof(uint64_t));
-  for (int i = 0; i < BJVMI_MAP_TRIES && h.strings; i++)
-    h.strings = bjvmi_upb_map_try_string(&h, (char)('!' + 9 * i));
+  bjvmi_map_hashing h = {.strings = false, .integers = true};
+  for (uintptr_t far = BJVMI_MAP_SEED_STEP; kWyhashSalt != NULL && far <= BJVMI_MAP_SEED_FAR && !h.strings;
+       far += BJVMI_MAP_SEED_STEP) {
+    h.seed = (uint64_t)((uintptr_t)kWyhashSalt - far);
+    h.strings = bjvmi_upb_map_try_strings(&h);
+  }
   for (uintptr_t i = 0; i < BJVMI_MAP_TRIES && h.integers; i++)
     h.integers = bjvmi_upb_map_try_integer((uintptr_t)UINT64_C(0x9e3779b97f4a7c15) * (i + 1) >> i);
   return h;

@@ -145,7 +145,7 @@ compare_forms() {
   link_plain "$1" forms tests/diff/forms.c || return 0
   # shellcheck disable=SC2086 # lists of words
   gcc $test_flags $include "$root/tests/diff/forms.c" "$root/tests/diff/random_message.c" "$root/tests/common/support.c" \
-    "$work/$native/libbjvm.a" -L"$(upb_libs "$native")" -lupb -lutf8_range "$root/subprojects/upb/isoc23.c" -lm -lpthread \
+    -no-pie "$work/$native/libbjvm.a" -L"$(upb_libs "$native")" -lupb -lutf8_range "$root/subprojects/upb/isoc23.c" -lm -lpthread \
     -o "$work/$native/forms" > "$work/log" 2>&1 || {
     fail "forms do not build: $(grep -m 1 -E 'error|undefined' "$work/log")"
     return 0
