@@ -118,8 +118,8 @@ run_plain() {
 
 # Which unit tests run on ARCH.
 tests_of() {
-  # The wide kernels and those who use them; the rest is the same for all 64-bit machines.
-  [ "$1" != arm64 ] || { echo base64_test decode_test encode_test short_string_test string_test utf8_test && return 0; }
+  # The wide kernels, those who use them, and what small builds leave out; the rest is the same for all 64-bit machines.
+  [ "$1" != arm64 ] || { echo base64_test decode_test encode_test probe_test short_string_test sparse_test string_test utf8_test && return 0; }
   for source in "$root"/tests/unit/*_test.c; do
     basename "$source" .c
   done

@@ -585,7 +585,8 @@ Test(probe, maps_filled_here_are_maps_of_upb) {
           bjvmi_map_put put = bjvmi_upb_map_put(map, h, &key, &value, arena);
           cr_assert(put == BJVMI_MAP_TAKEN || put == BJVMI_MAP_OTHERWISE, "key %d of %d", i, count);
         }
-        cr_assert((here > 0) == (form & 1));
+        bool fits = types[row] != kUpb_CType_Int64 || sizeof(void *) >= 8; /* others are kept as strings */
+        cr_assert((here > 0) == (form & 1 && fits));
         check_filled(map, types[row], count, arena);
         upb_Arena_Free(arena);
       }
