@@ -8,7 +8,7 @@
 
 enum {
   KEY_ROOM = 64,  /* an escaped key that is no string is longer only by junk, and goes to temporary memory */
-  MAP_COST = 128, /* bytes of an empty map with its first table; for the memory limit */
+  MAP_COST = 224, /* bytes of an empty map with its first table; for the memory limit */
   ENTRY_COST =
       48, /* bytes an entry takes in upb's tables besides its key, at half load; for the memory limit */
 };
@@ -75,7 +75,10 @@ static size_t guess_entries(bjvmi_decoder *vm, const bjvm_plan *entry, const cha
   size_t count = 1 + (messages ? count_braces(p, end, &size) : count_commas(p, end, &size));
   *guessed = at + size;
   size_t most = size / ENTRY_MIN < vm->elements_left ? size / ENTRY_MIN : vm->elements_left;
-  return count < most ? count : most;
+  if (count > most) count = most;
+  /* In a block that cannot grow, a wrong guess must leave room for what the text really holds. */
+  if (count * ENTRY_COST > bjvmi_upb_arena_room(vm->arena) / 4 && !upb_Arena_GetUpbAlloc(vm->arena)) return 0;
+  return count;
 }
 #else
 static size_t guess_entries(bjvmi_decoder *vm, const bjvm_plan *entry, const char *p) {
@@ -229,7 +232,6 @@ const char *bjvmi_decode_map_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const
   if (__builtin_expect(!q, 0)) q = slow_key(vm, f, p);
   if (__builtin_expect(!q, 0)) return NULL;
   f->place = BJVMI_PLACE_LAST;
-  if (__builtin_expect(*q == ':', 1)) return q + 1;
   q = bjvmi_decode_token(vm, q);
   if (*q != ':') return bjvmi_decode_unexpected(vm, q, "':'");
   return q + 1;
@@ -249,7 +251,9 @@ static bool insert_or_replace(bjvmi_decoder *vm, bjvmi_decode_frame *f, const up
 
 bool bjvmi_decode_map_insert(bjvmi_decoder *vm, bjvmi_decode_frame *f, const upb_MessageValue *value) {
   size_t cost = ENTRY_COST;
+  bjvmi_kind kind = BJVMI_OP_KIND(f->plan->words[1].op);
   if (BJVMI_OP_KIND(f->plan->words[0].op) == BJVMI_KIND_STRING) cost += f->u.map.key.str_val.size;
+  if (kind == BJVMI_KIND_STRING || kind == BJVMI_KIND_BYTES) cost += sizeof(upb_StringView);
   if (!bjvmi_decode_count(vm)) return false;
   if (!bjvmi_decode_charge(vm, cost)) return false;
 #ifndef BJVM_SIZE_SMALL

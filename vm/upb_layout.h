@@ -430,7 +430,8 @@ static inline const upb_SizePrefixString *bjvmi_upb_map_key(upb_StringView key, 
   uint32_t size = (uint32_t)key.size;
   memcpy(copy, &size, sizeof size);
   if (key.size - 1 < 32 && bjvmi_upb_arena_room(arena) >= 40 && bjvmi_short_in_page(key.data, 32)) {
-    memcpy(copy + sizeof size, key.data, 32); /* whatever its size: no branch, and no call */
+    memmove(copy + sizeof size, key.data,
+            32); /* whatever its size: no branch, and no call; the key may lie in front */
   } else {
     memcpy(copy + sizeof size, key.data, key.size);
   }

@@ -366,6 +366,28 @@ Test(decode_limits, guesses_of_map_sizes_are_bounded) {
   fixture_close(&f);
 }
 
+/* A wrong guess must not take the room of what the text really holds: what fits a block fits every larger one. */
+Test(decode_limits, guesses_leave_room_in_fixed_blocks) {
+  fixture f = fixture_open();
+  const bjvm_plan *plan = fixture_plan(&f, "cases.v3.Maps");
+  char json[1200];
+  char *p = json + sprintf(json, "{\"vStr\":{\"a\":\"");
+  memset(p, ',', 900);
+  sprintf(p + 900, "\"}}");
+  bool fits = false;
+  for (size_t size = 800; size < 12000; size += 40) {
+    void *block = malloc(size);
+    upb_Arena *arena = upb_Arena_Init(block, size, NULL);
+    upb_Message *msg = upb_Message_New(bjvm_plan_table(plan), arena);
+    bjvm_status s = msg ? bjvm_decode(plan, json, strlen(json), msg, arena, NULL, NULL) : BJVM_OUT_OF_MEMORY;
+    cr_assert(s == BJVM_OK || (s == BJVM_OUT_OF_MEMORY && !fits), "%zu bytes", size);
+    fits = s == BJVM_OK;
+    free(block);
+  }
+  cr_assert(fits);
+  fixture_close(&f);
+}
+
 Test(decode_limits, skipped_values_count_against_the_element_limit) {
   fixture f = fixture_open();
   const char *texts[] = {"{\"nope\":[1,2,3,4,5,6]}", "{\"nope\":{\"a\":1,\"b\":[2,3],\"c\":4}}"};

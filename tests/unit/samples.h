@@ -30,6 +30,22 @@ static const sample samples[] = {
     {"google.protobuf.Int32Value", "123456789"},
     {"google.protobuf.Value", "\"lone\""},
     {"google.protobuf.ListValue", "[1.25,[],{}]"},
+    /* Tokens longer than what can be read without looking for the end. */
+    {"cases.v3.Maps",
+     "{\"kStr\":{\"kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk\":1,"
+     "\"\\u0041\\u0041\\u0041\\u0041\\u0041\\u0041\\u0041\\u0041\\u0041\\u0041\\u0041\":2},\"vStr\":{"
+     "\"01234567890123456789012345678901234567890123456789012345678901234567890123456789\":"
+     "\"01234567890123456789012345678901234567890123456789012345678901234567890123456789\"}}"},
+    {"google.protobuf.Struct",
+     "{\"kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk\":"
+     "\"01234567890123456789012345678901234567890123456789012345678901234567890123456789\","
+     "\"01234567890123456789012345678901234567890123456789012345678901234567890123456789\":1."
+     "1111111111111111111111111111111111111111111111111111111111111111111111}"},
+    {"cases.v3.T",
+     "{\"db\":0.333333333333333333333333333333333333333333333333333333333333333333,\"raw\":"
+     "\"QUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJDQUJD\",\"str\":"
+     "\"\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\"
+     "n\"}"},
 };
 enum { SAMPLES = sizeof samples / sizeof *samples };
 
