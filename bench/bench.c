@@ -1,8 +1,8 @@
 /* The benchmark program: options, then case by case make, check, measure; at the end the report.
  *
  * corpus.c makes the messages, peer_*.c are what is compared, check.c looks at every output before measure.c
- * times it. One process, pinned to one cpu. threads.c and cold.c measure what has no place in the tables. Exit
- * status: 0 done, 1 a check failed or something is missing, 2 bad usage.
+ * times it. One process, pinned to one cpu. threads.c and cold.c measure what has no place in the tables. variants.c measures other texts
+ * and worst cases. Exit status: 0 done, 1 a check failed or something is missing or superlinear, 2 bad usage.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -10,14 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
+#include "variants.h"
 
 static const char usage[] =
     "Usage: bench [options]\n"
     "\n"
     "Measures bjvm and its peers on a corpus of messages and prints tables. Every output is checked first.\n"
     "\n"
-    "      --cases A,B       only these cases (default: all)\n"
+    "      --cases A,B       only these cases, or `all` (default: all; none with --variants); text\n"
+    "                        variants go by their names too\n"
+    "      --variants        text variants and worst cases: other texts of the same messages, and documents\n"
+    "                        made to be hard, each also at twice its size. Beside bjvm the peers upb, "
+    "yyjson\n"
+    "                        and simdjson, unless --peers says otherwise. Status 1 if twice the text takes\n"
+    "                        more than three times as long\n"
     "      --rounds N        rounds, 1 to 1000 (default 31; 15 with --quick)\n"
     "      --quick           shorter measurements: all cases within a minute\n"
     "      --peers A,B       only these peers beside bjvm (default: all)\n"
@@ -44,7 +50,7 @@ static const char usage[] =
     "                        the same to DIR/CASE.json and DIR/CASE.binpb, the first N messages once\n"
     "  -h, --help            this text\n"
     "\n"
-    "Exit status: 0 done, 1 a check failed, 2 bad usage.\n";
+    "Exit status: 0 done, 1 a check failed or a worst case is superlinear, 2 bad usage.\n";
 
 typedef enum mode { MEASURE, LIST, PROFILE, THREADS, COLD, WRITE } mode;
 
@@ -53,6 +59,8 @@ typedef struct options {
   bench_settings settings;
   bench_selection selection;
   bool selected[BENCH_MAX_CASES];
+  bool variants[BENCH_MAX_CASES];
+  bench_selection variant_peers;
   const char *json;
   int cpu;                           /* -1: the one at hand */
   bool directions[BENCH_DIRECTIONS]; /* of --callgrind and --threads */
@@ -99,10 +107,23 @@ static size_t find_peer(const char *name) {
   bad_usage("no such peer", name);
 }
 
+static bool select_variant(options *o, const char *name, size_t size) {
+  for (size_t i = 0; bench_variant_name(i); i++) {
+    if (strlen(bench_variant_name(i)) != size || memcmp(bench_variant_name(i), name, size) != 0) continue;
+    return o->variants[i] = true;
+  }
+  return false;
+}
+
+static void select_all_variants(options *o) {
+  for (size_t i = 0; bench_variant_name(i); i++) o->variants[i] = true;
+}
+
 static void select_cases(options *o, const char *names) {
   for (;;) {
     size_t size = strcspn(names, ",");
-    o->selected[find_case(names, size)] = true;
+    if (size == 3 && memcmp(names, "all", 3) == 0) memset(o->selected, true, sizeof o->selected);
+    else if (!select_variant(o, names, size)) o->selected[find_case(names, size)] = true;
     if (names[size] == 0) break;
     names += size + 1;
   }
@@ -170,6 +191,8 @@ static void read_option(options *o, int argc, char **argv, int *i) {
     exit(0);
   } else if (strcmp(arg, "--cases") == 0) {
     select_cases(o, next_argument(argc, argv, i));
+  } else if (strcmp(arg, "--variants") == 0) {
+    select_all_variants(o);
   } else if (strcmp(arg, "--rounds") == 0) {
     o->settings.rounds = (int)number(next_argument(argc, argv, i), 1, 1000);
   } else if (strcmp(arg, "--quick") == 0) {
@@ -205,10 +228,23 @@ static void read_option(options *o, int argc, char **argv, int *i) {
 
 static bool any(const bool *flags, size_t count) { return memchr(flags, true, count) != NULL; }
 
+/* The peers that the variants are about, when none are named: those that read the same text, each in one way. */
+static void select_variant_peers(options *o) {
+  static const bench_peer *const usual[] = {&bench_upb, &bench_yyjson, &bench_simdjson};
+  o->variant_peers = o->selection;
+  if (any(o->selection.peers, BENCH_PEERS)) return;
+  for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+    for (size_t p = 0; p < BENCH_PEERS; p++) o->variant_peers.peers[p] |= bench_peers[p] == usual[i];
+}
+
 static void read_options(options *o, int argc, char **argv) {
   *o = (options){.cpu = -1};
   for (int i = 1; i < argc; i++) read_option(o, argc, argv, &i);
-  if (!any(o->selected, BENCH_MAX_CASES)) memset(o->selected, true, sizeof o->selected);
+  select_variant_peers(o);
+  if (any(o->variants, BENCH_MAX_CASES) && o->mode != MEASURE)
+    bad_usage("cannot be had together", "text variants and another mode");
+  if (!any(o->selected, BENCH_MAX_CASES) && !any(o->variants, BENCH_MAX_CASES))
+    memset(o->selected, true, sizeof o->selected);
   if (!any(o->selection.peers, BENCH_PEERS)) memset(o->selection.peers, true, BENCH_PEERS);
   if (o->mode == PROFILE && o->directions[BENCH_ENCODE] && !bench_peers[o->profile_peer]->has_encode)
     bad_usage("has no encode", bench_peers[o->profile_peer]->name);
@@ -234,6 +270,8 @@ static int pin(int cpu) {
 
 static void list(void) {
   for (size_t i = 0; bench_case_name(i); i++) printf("case %s\n", bench_case_name(i));
+  for (size_t i = 0; bench_variant_name(i); i++)
+    printf("variant %s: %s\n", bench_variant_name(i), bench_variant_what(i));
   for (size_t i = 0; i < BENCH_PEERS; i++) {
     const char *missing = bench_peer_missing(bench_peers[i]);
     printf("peer %s: %s%s%s\n", bench_peers[i]->name, bench_peers[i]->what, missing ? "; missing: " : "",
@@ -376,19 +414,41 @@ static size_t measure_cases(const options *o, const bench_schema *schema, bench_
   return count;
 }
 
-static void measure(options *o, const bench_schema *schema, bench_memory *memory, bjvm_cache *cache) {
+static size_t measure_variants(const options *o, const bench_schema *schema, bench_memory *memory,
+                               bjvm_cache *cache, bench_variant_result *results) {
+  size_t count = 0;
+  for (size_t i = 0; bench_variant_name(i); i++) {
+    if (!o->variants[i]) continue;
+    fprintf(stderr, "%s\n", bench_variant_name(i));
+    bench_variant_measure(i, schema, memory, cache, &o->variant_peers, &o->settings, &results[count++]);
+  }
+  return count;
+}
+
+/* False: a worst case that is not known to be is superlinear. */
+static bool linear(const bench_variant_result *results, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (results[i].superlinear && !results[i].known) return false;
+  return true;
+}
+
+static bool measure(options *o, const bench_schema *schema, bench_memory *memory, bjvm_cache *cache) {
   static bench_result results[BENCH_MAX_CASES];
+  static bench_variant_result variants[BENCH_MAX_CASES];
   FILE *json = NULL;
   if (o->json && (json = fopen(o->json, "w")) == NULL) bench_die("cannot write", o->json);
   o->settings.cpu = pin(o->cpu);
   if (o->settings.cpu < 0) fprintf(stderr, "bench: not pinned to a cpu\n");
   ask_kernels(&o->settings, cache);
   size_t count = measure_cases(o, schema, memory, cache, results);
+  size_t variant_count = measure_variants(o, schema, memory, cache, variants);
   bench_report_table(stdout, results, count, &o->settings);
+  if (variant_count) bench_variants_table(stdout, variants, variant_count);
   if (json) {
-    bench_report_json(json, results, count, &o->settings);
+    bench_report_json(json, results, count, variants, variant_count, &o->settings);
     if (fclose(json) != 0) bench_die("cannot write", o->json);
   }
+  return linear(variants, variant_count);
 }
 
 int main(int argc, char **argv) {
@@ -402,6 +462,7 @@ int main(int argc, char **argv) {
   bench_memory memory;
   bench_schema_load(&schema, o.schema ? o.schema : BENCH_CORPUS);
   bench_memory_make(&memory);
+  bool ok = true;
   bjvm_cache *cache = bjvm_cache_new(schema.pool);
   if (cache == NULL) bench_die("out of memory", "plan cache");
   switch (o.mode) {
@@ -410,10 +471,10 @@ int main(int argc, char **argv) {
     case COLD: bench_cold(&schema, o.type, o.settings.rounds, &memory); break;
     case WRITE: write_streams(&o, &schema, &memory, cache); break;
     case MEASURE:
-    case LIST: measure(&o, &schema, &memory, cache); break;
+    case LIST: ok = measure(&o, &schema, &memory, cache); break;
   }
   bjvm_cache_free(cache);
   bench_memory_free(&memory);
   bench_schema_free(&schema);
-  return fflush(stdout) == 0 ? 0 : 1;
+  return fflush(stdout) == 0 && ok ? 0 : 1;
 }

@@ -85,6 +85,10 @@ void bench_cold(const bench_schema *schema, const char *type, int rounds, bench_
 
 /* report.c */
 void bench_report_table(FILE *out, const bench_result *results, size_t count, const bench_settings *settings);
-void bench_report_json(FILE *out, const bench_result *results, size_t count, const bench_settings *settings);
+struct bench_variant_result;
+/* `variant_count` 0: without the member `variants`. */
+void bench_report_json(FILE *out, const bench_result *results, size_t count,
+                       const struct bench_variant_result *variants, size_t variant_count,
+                       const bench_settings *settings);
 
 #endif /* BJVM_BENCH_BENCH_H_ */

@@ -25,8 +25,10 @@ typedef struct bench_case {
   upb_Arena *arena;
   size_t count;
   upb_Message **messages;
-  bench_text *json;   /* as bjvm prints it; what every peer reads; BENCH_PADDING zero bytes follow each */
-  bench_text *binary; /* as upb prints it; they do here too */
+  bench_text *json;    /* as bjvm prints it; what every peer reads; BENCH_PADDING zero bytes follow each */
+  bench_text *binary;  /* as upb prints it; they do here too */
+  bool ignore_unknown; /* the texts have members that the schema lacks: read with the option to skip them */
+  bool decode_only;    /* the texts need not be JSON, and nothing is printed */
 } bench_case;
 
 /* Loads a FileDescriptorSet from `path`. Ends the program on failure, as all of the functions here do. */

@@ -41,6 +41,7 @@ static bjvm_state *open_state(const bench_case *bcase, bench_memory *memory, bjv
   state->output = bjvm_output_fixed(memory->output, BENCH_BLOCK_SIZE);
   state->encode_options = (bjvm_encode_options){.size = sizeof state->encode_options};
   state->decode_options = (bjvm_decode_options){.size = sizeof state->decode_options};
+  if (bcase->ignore_unknown) state->decode_options.flags = BJVM_DECODE_IGNORE_UNKNOWN;
   if (state->any)
     state->encode_options.registry = state->decode_options.registry = bjvm_cache_registry(cache);
   return state;
@@ -67,13 +68,13 @@ static void *open_cached(const bench_case *bcase, bench_memory *memory, bjvm_cac
 
 static void *open_alias(const bench_case *bcase, bench_memory *memory, bjvm_cache *cache) {
   bjvm_state *state = open_cached(bcase, memory, cache);
-  if (state) state->decode_options.flags = BJVM_DECODE_ALIAS;
+  if (state) state->decode_options.flags |= BJVM_DECODE_ALIAS;
   return state;
 }
 
 static void *open_padded(const bench_case *bcase, bench_memory *memory, bjvm_cache *cache) {
   bjvm_state *state = open_cached(bcase, memory, cache);
-  if (state) state->decode_options.flags = BJVM_DECODE_PADDED;
+  if (state) state->decode_options.flags |= BJVM_DECODE_PADDED;
   return state;
 }
 

@@ -27,7 +27,7 @@ static void *open_state(const bench_case *bcase, bench_memory *memory, bjvm_cach
   (void)memory, (void)cache;
   state *s = malloc(sizeof *s);
   if (s == NULL) return NULL;
-  *s = (state){bcase, simdjson_state_new(bcase->json, bcase->count)};
+  *s = (state){bcase, simdjson_state_new(bcase->json, bcase->decode_only ? 0 : bcase->count)};
   if (s->simdjson) return s;
   free(s);
   return NULL;

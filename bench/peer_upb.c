@@ -33,7 +33,8 @@ static inline size_t encode_json(const upb_state *state, size_t index) {
 static inline upb_Message *decode_json(const upb_state *state, bench_text text, upb_Arena *arena) {
   const bench_case *bcase = state->bcase;
   upb_Message *msg = upb_Message_New(bcase->table, arena);
-  bool ok = upb_JsonDecode(text.data, text.size, msg, bcase->def, bcase->schema->pool, 0, arena, NULL);
+  int options = bcase->ignore_unknown ? upb_JsonDecode_IgnoreUnknown : 0;
+  bool ok = upb_JsonDecode(text.data, text.size, msg, bcase->def, bcase->schema->pool, options, arena, NULL);
   return ok ? msg : NULL;
 }
 

@@ -34,7 +34,7 @@ static void *open_state(const bench_case *bcase, bench_memory *memory, bjvm_cach
   if (state == NULL) return NULL;
   *state = (yyjson_state){bcase, memory, calloc(bcase->count, sizeof(yyjson_doc *))};
   bool ok = state->docs != NULL;
-  for (size_t i = 0; ok && i < bcase->count; i++)
+  for (size_t i = 0; ok && i < bcase->count && !bcase->decode_only; i++)
     ok = (state->docs[i] = read_text(bcase->json[i], NULL)) != NULL;
   if (ok) return state;
   close_state(state);

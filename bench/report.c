@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench.h"
 #include "bjvm/plan.h"
+#include "variants.h"
 
 static const char *const direction_names[BENCH_DIRECTIONS] = {"encode", "decode"};
 
@@ -219,10 +219,11 @@ static void heading(FILE *out, const bench_result *results, size_t count, const 
 void bench_report_table(FILE *out, const bench_result *results, size_t count,
                         const bench_settings *settings) {
   heading(out, results, count, settings);
-  for (int d = 0; d < BENCH_DIRECTIONS; d++) {
+  for (int d = 0; d < BENCH_DIRECTIONS && count; d++) {
     times_table(out, results, count, d);
     ratio_table(out, results, count, d);
   }
+  if (count == 0) return;
   alias_line(out, results, count);
   memory_table(out, results, count);
   mallocs_line(out, results, count);
@@ -347,17 +348,20 @@ static void json_means(FILE *out, const bench_result *results, size_t count, con
 
 /* Over all cases; for peers that build no hash tables over all but map and struct, and those have a mean of their
  * own. `_alias` is the same against bjvm_alias. */
-static void json_geomeans(FILE *out, const bench_result *results, size_t count) {
+static void json_geomeans(FILE *out, const bench_result *results, size_t count, const char *end) {
   json_means(out, results, count, "geomean", false, false, ",");
   json_means(out, results, count, "geomean_maps", true, false, ",");
   json_means(out, results, count, "geomean_alias", false, true, ",");
-  json_means(out, results, count, "geomean_maps_alias", true, true, "");
+  json_means(out, results, count, "geomean_maps_alias", true, true, end);
 }
 
-void bench_report_json(FILE *out, const bench_result *results, size_t count, const bench_settings *settings) {
+void bench_report_json(FILE *out, const bench_result *results, size_t count,
+                       const bench_variant_result *variants, size_t variant_count,
+                       const bench_settings *settings) {
   fputs("{\n", out);
   json_meta(out, results, count, settings);
   json_cases(out, results, count);
-  json_geomeans(out, results, count);
+  json_geomeans(out, results, count, variant_count ? "," : "");
+  if (variant_count) bench_variants_json(out, variants, variant_count);
   fputs("}\n", out);
 }

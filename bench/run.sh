@@ -1,7 +1,8 @@
 #!/bin/sh
 # The benchmark from a fresh checkout:   sh bench/run.sh [--quick] [options of bench, see --help]
-# Installs what is missing, fetches upb and the peers, builds build/, checks every peer's output and measures. Then counts
-# instructions under valgrind, times planc on streams with hyperfine and codecs of other languages (all without --quick only).
+# Installs what is missing, fetches upb and the peers, builds build/, checks every peer's output and measures. Without --quick
+# also measures text variants and worst cases (exit status 1 if one is superlinear), counts instructions under valgrind and
+# times planc on streams with hyperfine and codecs of other languages.
 # Leaves results.json, report.md and charts of the ratios (SVG) in bench/out/; the report is shown as well. What cannot be had
 # is named there.
 set -eu
@@ -36,7 +37,15 @@ out=$root/bench/out
 mkdir -p "$out"
 trap 'rm -f "$out/results.json.new" "$out/report.md.new" "$out/section.new"' EXIT
 say "measuring, some minutes without --quick"
-"$root/build/bench/bench" --json "$out/results.json.new" "$@" > "$out/report.md.new"
+# All cases and the text variants, unless told otherwise.
+if [ "$quick" = false ]; then
+  chosen=false
+  for option; do case $option in --cases | --variants) chosen=true ;; esac; done
+  [ "$chosen" = true ] || set -- --cases all --variants "$@"
+fi
+# 1: a worst case is superlinear, which the report says, or a check has failed and there are no results.
+status=0
+"$root/build/bench/bench" --json "$out/results.json.new" "$@" > "$out/report.md.new" || status=$?
 # section COMMAND...: adds what it prints to the report, or that it is missing.
 section() {
   if "$@" > "$out/section.new"; then
@@ -46,7 +55,7 @@ section() {
   fi
 }
 
-# --help and --list measure nothing.
+# --help and --list measure nothing, and a check that fails leaves nothing.
 if [ -s "$out/results.json.new" ]; then
   mv "$out/results.json.new" "$out/results.json"
   if [ "$quick" = false ]; then
@@ -71,3 +80,4 @@ if [ -s "$out/results.json.new" ]; then
 else
   cat "$out/report.md.new"
 fi
+exit "$status"
