@@ -241,7 +241,7 @@ static void read_options(options *o, int argc, char **argv) {
   *o = (options){.cpu = -1};
   for (int i = 1; i < argc; i++) read_option(o, argc, argv, &i);
   select_variant_peers(o);
-  if (any(o->variants, BENCH_MAX_CASES) && o->mode != MEASURE)
+  if (any(o->variants, BENCH_MAX_CASES) && o->mode != MEASURE && o->mode != LIST)
     bad_usage("cannot be had together", "text variants and another mode");
   if (!any(o->selected, BENCH_MAX_CASES) && !any(o->variants, BENCH_MAX_CASES))
     memset(o->selected, true, sizeof o->selected);

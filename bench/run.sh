@@ -37,10 +37,14 @@ out=$root/bench/out
 mkdir -p "$out"
 trap 'rm -f "$out/results.json.new" "$out/report.md.new" "$out/section.new"' EXIT
 say "measuring, some minutes without --quick"
-# All cases and the text variants, unless told otherwise.
+# All cases and the text variants, unless told otherwise or to do something else.
 if [ "$quick" = false ]; then
   chosen=false
-  for option; do case $option in --cases | --variants) chosen=true ;; esac; done
+  for option; do
+    case $option in
+      --cases | --variants | --list | --callgrind | --threads | --cold | --write | --write-pool | --help | -h) chosen=true ;;
+    esac
+  done
   [ "$chosen" = true ] || set -- --cases all --variants "$@"
 fi
 # 1: a worst case is superlinear, which the report says, or a check has failed and there are no results.

@@ -244,7 +244,7 @@ static void fill_colliding(bench_document *d, size_t bytes, bool plain) {
 }
 
 static void fill_unknown_nesting(bench_document *d, size_t bytes, bool plain) {
-  size_t levels = (plain ? PLAIN_LEVELS : LEVELS) - 1;
+  size_t levels = plain ? PLAIN_LEVELS - 1 : LEVELS - 1;
   for (const char *start = "{\"x\":"; d->size < bytes; start = ",\"x\":") {
     puts_to(d, start);
     put_times(d, "[", levels);
@@ -292,7 +292,7 @@ static void fill_map_integers(bench_document *d, size_t bytes, bool plain) {
 /* Both messages and lists are levels. The innermost list is empty. */
 static void fill_nesting(bench_document *d, size_t bytes, bool plain) {
   const upb_FieldDef *f = field(d->def, "nested_type");
-  size_t messages = (plain ? PLAIN_LEVELS : LEVELS) / 2;
+  size_t messages = plain ? PLAIN_LEVELS / 2 : LEVELS / 2;
   for (const char *start = "{\"nestedType\":["; d->size < bytes; start = ",") {
     upb_Message *msg = d->msg;
     puts_to(d, start);
