@@ -207,37 +207,37 @@ static inline const upb_table *bjvmi_upb_map_table(const upb_Map *map) {
  *
  * Keys and values lie anywhere in the arena, and a walk that waits for one after the other does little else. So slots
  * are looked at in groups, one group ahead of the one that is taken: what its entries point to is fetched meanwhile. */
-enum { BJVMI_MAP_GROUP = 16 }; /* slots looked at together; at most 64 */
+enum { BJVMI_MAP_GROUP = 16 }; /* slots looked at together; at most 32 */
 
 typedef struct bjvmi_map_walk {
-  uint64_t bits;  /* the slots of the group in hand that hold an entry and have not been taken */
-  uint64_t ahead; /* the slots of the group behind it that hold an entry */
+  uint32_t bits;  /* the slots of the group in hand that hold an entry and have not been taken */
+  uint32_t ahead; /* the slots of the group behind it that hold an entry */
   size_t next;    /* the first slot not looked at: two groups from the start of the one in hand */
 } bjvmi_map_walk;
 
 /* Which of the `count` slots from `first` on hold an entry. Without a branch: whether a slot is in use is
  * random. */
-static inline uint64_t bjvmi_upb_map_used(const upb_table *t, size_t first, size_t count) {
-  uint64_t bits = 0;
-  for (size_t i = 0; i < count; i++) bits |= (uint64_t)!upb_tabent_isempty(&t->entries[first + i]) << i;
+static inline uint32_t bjvmi_upb_map_used(const upb_table *t, size_t first, size_t count) {
+  uint32_t bits = 0;
+  for (size_t i = 0; i < count; i++) bits |= (uint32_t)!upb_tabent_isempty(&t->entries[first + i]) << i;
   return bits;
 }
 
 /* Fetches what the entries of a group point to. */
-static inline void bjvmi_upb_map_fetch(const upb_Map *map, const upb_tabent *group, uint64_t bits) {
+static inline void bjvmi_upb_map_fetch(const upb_Map *map, const upb_tabent *group, uint32_t bits) {
   bool keys = map->UPB_PRIVATE(is_strtable);
   bool values = map->val_size == 0 || map->val_size == sizeof(void *);
   for (; bits; bits &= bits - 1) {
-    const upb_tabent *e = &group[__builtin_ctzll(bits)];
+    const upb_tabent *e = &group[__builtin_ctz(bits)];
     if (keys) __builtin_prefetch(e->key.str);
     if (values) __builtin_prefetch((const void *)(uintptr_t)e->val.val);
   }
 }
 
 /* Fetches the bytes of a group's values that are strings: their views have arrived. */
-static inline void bjvmi_upb_map_fetch_strings(const upb_tabent *group, uint64_t bits) {
+static inline void bjvmi_upb_map_fetch_strings(const upb_tabent *group, uint32_t bits) {
   for (; bits; bits &= bits - 1)
-    __builtin_prefetch(((const upb_StringView *)upb_value_getptr(group[__builtin_ctzll(bits)].val))->data);
+    __builtin_prefetch(((const upb_StringView *)upb_value_getptr(group[__builtin_ctz(bits)].val))->data);
 }
 
 /* Goes on to the next group that has entries; false at the end. */
@@ -265,7 +265,7 @@ static inline bool bjvmi_upb_map_next(const upb_Map *map, bjvmi_map_walk *walk, 
                                       upb_MessageValue *value) {
   if (walk->bits == 0 && !bjvmi_upb_map_turn(map, walk)) return false;
   const upb_tabent *group = &bjvmi_upb_map_table(map)->entries[walk->next - 2 * BJVMI_MAP_GROUP];
-  const upb_tabent *e = &group[__builtin_ctzll(walk->bits)];
+  const upb_tabent *e = &group[__builtin_ctz(walk->bits)];
   walk->bits &= walk->bits - 1;
   /* A key or value that is no string is the first bytes of its word: all 8 are copied, whatever its size, as gcc
    * makes `rep movs` of a size that varies. */
