@@ -37,12 +37,15 @@ static const char simple_bytes[128] = {
 };
 static char simple(unsigned letter) { return letter < 128 ? simple_bytes[letter] : 0; }
 
-static const uint8_t hex_values[128] = {
-    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
-    ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
-    ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+/* The value of a hex digit with HEX set, 0 for another byte. */
+enum { HEX = 0x80 };
+static const uint8_t hex_values[256] = {
+    ['0'] = HEX | 0,  ['1'] = HEX | 1,  ['2'] = HEX | 2,  ['3'] = HEX | 3,  ['4'] = HEX | 4,
+    ['5'] = HEX | 5,  ['6'] = HEX | 6,  ['7'] = HEX | 7,  ['8'] = HEX | 8,  ['9'] = HEX | 9,
+    ['a'] = HEX | 10, ['b'] = HEX | 11, ['c'] = HEX | 12, ['d'] = HEX | 13, ['e'] = HEX | 14,
+    ['f'] = HEX | 15, ['A'] = HEX | 10, ['B'] = HEX | 11, ['C'] = HEX | 12, ['D'] = HEX | 13,
+    ['E'] = HEX | 14, ['F'] = HEX | 15,
 };
-static unsigned hex_value(unsigned c) { return c < 128 ? hex_values[c] : 0; }
 
 #endif
 
@@ -50,14 +53,21 @@ enum { BAD_UNIT = 0x10000 };
 
 /* The unit of the \uXXXX at p, or BAD_UNIT. */
 static uint32_t read_unit(const char *p, const char *end) {
-  uint32_t unit = 0;
   if (end - p < 6 || p[0] != '\\' || p[1] != 'u') return BAD_UNIT;
+#ifdef BJVM_SIZE_SMALL
+  uint32_t unit = 0;
   for (int i = 2; i < 6; i++) {
     unsigned value = hex_value((uint8_t)p[i]);
     if (!value) return BAD_UNIT;
     unit = unit << 4 | (value - 1);
   }
   return unit;
+#else
+  uint32_t a = hex_values[(uint8_t)p[2]], b = hex_values[(uint8_t)p[3]], c = hex_values[(uint8_t)p[4]],
+           d = hex_values[(uint8_t)p[5]];
+  if (!(a & b & c & d & HEX)) return BAD_UNIT;
+  return (a & 15) << 12 | (b & 15) << 8 | (c & 15) << 4 | (d & 15);
+#endif
 }
 
 static char *put_point(char *o, uint32_t v) {
@@ -130,11 +140,13 @@ static size_t copy_plain(const char *p, size_t size, char *o) {
 }
 
 char *bjvmi_string_unescape(char *out, const char *p, const char *end, const char **bad) {
-  for (;;) {
-    size_t size = copy_plain(p, (size_t)(end - p), out);
-    p += size;
-    out += size;
-    if (p == end) return out;
+  while (p < end) {
+    if (*p != '\\') { /* in a row of escapes each would wait for the place that this finds */
+      size_t size = copy_plain(p, (size_t)(end - p), out);
+      p += size;
+      out += size;
+      if (p == end) return out;
+    }
     bjvmi_places next = unescape_one(p, end, out);
     if (!next.p) {
       *bad = p;
@@ -143,4 +155,5 @@ char *bjvmi_string_unescape(char *out, const char *p, const char *end, const cha
     p = next.p;
     out = next.o;
   }
+  return out;
 }
