@@ -201,6 +201,9 @@ static void set_up(bjvmi_decoder *vm, const bjvm_plan *plan, const char *json, s
   vm->undo = NULL;
   vm->notes = NULL;
   vm->guessed[0] = vm->guessed[1] = 0;
+#ifndef BJVM_SIZE_SMALL
+  vm->misses = 0;
+#endif
   vm->json = json;
   vm->size = size;
   vm->arena = arena;

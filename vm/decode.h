@@ -17,7 +17,9 @@
 #include "upb_layout.h"
 
 enum {
-  BJVMI_DECODE_PAD = 64,        /* readable bytes at a token boundary */
+  BJVMI_DECODE_PAD = 64,    /* readable bytes at a token boundary */
+  BJVMI_DECODE_LEARN = 16,  /* look-ups after which the order of members is learned: short texts do without */
+  BJVMI_DECODE_ORDERS = 64, /* pairs of members remembered */
   BJVMI_DECODE_EXTENSIONS = 32, /* extension names of open objects remembered without scratch */
 };
 
@@ -86,6 +88,12 @@ typedef struct bjvmi_decode_undo {
   size_t size; /* of an array */
 } bjvmi_decode_undo;
 
+/* A member that once followed another, and was not found by guessing forward. */
+typedef struct bjvmi_decode_order {
+  const bjvmi_word *before; /* END: the member was the first */
+  const bjvmi_word *member;
+} bjvmi_decode_order;
+
 typedef struct bjvmi_type_notes bjvmi_type_notes; /* decode_wkt.c: where objects have their @type */
 
 typedef struct bjvmi_decoder {
@@ -117,6 +125,11 @@ typedef struct bjvmi_decoder {
   const struct bjvm_extension **extensions; /* names of extensions used in open objects */
   uint32_t extension_count;
   uint32_t extension_capacity;
+#ifndef BJVM_SIZE_SMALL
+  uint32_t
+      misses; /* names that had to be looked up, up to BJVMI_DECODE_LEARN; from then on this is in use: */
+  bjvmi_decode_order orders[BJVMI_DECODE_ORDERS];
+#endif
   bool extension_made; /* the entry of the extension met last was not there before */
   const struct bjvm_extension *inline_extensions[BJVMI_DECODE_EXTENSIONS];
   char tail[3 * BJVMI_DECODE_PAD];

@@ -477,6 +477,34 @@ static bjvmi_key_result resolve(bjvmi_decoder *vm, bjvmi_decode_frame *f, const 
   return unknown_key(vm, f, &m->p, name, size);
 }
 
+#ifndef BJVM_SIZE_SMALL
+/* Texts that keep an order of their own, such as that of the alphabet: what followed a member before may follow it again. */
+static bjvmi_decode_order *order_of(bjvmi_decoder *vm, const bjvmi_word *before) {
+  return &vm->orders[(uintptr_t)before / sizeof *before % BJVMI_DECODE_ORDERS];
+}
+
+/* The member that followed `before` when that was looked up last, if it is the one whose name is at p; or NULL. */
+static const bjvmi_word *learned(bjvmi_decoder *vm, const bjvm_plan *plan, const bjvmi_word *before,
+                                 const char *p) {
+  if (vm->misses < BJVMI_DECODE_LEARN) return NULL;
+  const bjvmi_decode_order *o = order_of(vm, before);
+  uintptr_t at = (uintptr_t)o->member - (uintptr_t)plan->words;
+  if (o->before != before || at >= plan->word_count * sizeof *before) return NULL;
+  size_t n = o->member->name_len;
+  return n - 1 < BJVMI_DECODE_PAD && bjvmi_short_equal(p, plan->names + o->member->name + 1, n - 1)
+             ? o->member
+             : NULL;
+}
+
+static void learn(bjvmi_decoder *vm, const bjvmi_word *before, const bjvmi_word *member) {
+  if (vm->misses < BJVMI_DECODE_LEARN) {
+    if (++vm->misses == BJVMI_DECODE_LEARN) memset(vm->orders, 0, sizeof vm->orders);
+    return;
+  }
+  *order_of(vm, before) = (bjvmi_decode_order){before, member};
+}
+#endif
+
 bjvmi_key_result bjvmi_decode_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p, bjvmi_member *m) {
   char buffer[NAME_ROOM];
   const char *name;
@@ -484,6 +512,14 @@ bjvmi_key_result bjvmi_decode_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, cons
   vm->key = p;
   f->place = BJVMI_PLACE_NONE;
   m->p = p;
+#ifndef BJVM_SIZE_SMALL
+  m->word = learned(vm, f->plan, f->pc, p);
+  if (m->word) {
+    m->p = p + m->word->name_len - 1;
+    f->place = BJVMI_PLACE_LAST;
+    return BJVMI_KEY_FIELD;
+  }
+#endif
   const char *q = bjvmi_decode_short(vm, p, buffer, sizeof buffer, &name, &size);
   if (!q) return BJVMI_KEY_FAIL;
   q = bjvmi_decode_token(vm, q);
@@ -494,5 +530,8 @@ bjvmi_key_result bjvmi_decode_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, cons
   m->p = q + 1;
   bjvmi_key_result r = resolve(vm, f, name, size, m);
   if (r != BJVMI_KEY_FAIL) f->place = BJVMI_PLACE_LAST;
+#ifndef BJVM_SIZE_SMALL
+  if (r == BJVMI_KEY_FIELD) learn(vm, f->pc, m->word);
+#endif
   return r;
 }

@@ -123,6 +123,7 @@ open_object: /* p is at the brace of `child` */
   f->extensions = (uint16_t)vm->extension_count;
   if (__builtin_expect(plan->word_count > 64, 0) && !bjvmi_decode_wide_begin(vm, f)) goto failed_here;
   w = plan->words;
+  f->pc = w + plan->word_count; /* no member yet */
   p = bjvmi_decode_token(vm, p + 1);
   if (*p == '}') goto close_object;
 
@@ -151,7 +152,8 @@ member_found:
       f->u.message.seen |= bit;
     } else if (!bjvmi_decode_use(vm, f, w)) {
       if (vm->status != BJVM_OK) goto failed;
-      p = vm->key; /* the @type of an Any */
+      p = vm->key; /* the @type of an Any, and no member */
+      f->pc = NULL;
       goto look_up;
     }
   }
@@ -610,6 +612,7 @@ any_value : {
   f->extensions = (uint16_t)vm->extension_count;
   if (__builtin_expect(plan->word_count > 64, 0) && !bjvmi_decode_wide_begin(vm, f)) goto failed_here;
   w = plan->words;
+  f->pc = w + plan->word_count;
   if (__builtin_expect(any->type_seen, 1)) goto behind_member;
   p = bjvmi_decode_token(vm, p);
   goto member;

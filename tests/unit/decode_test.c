@@ -812,3 +812,88 @@ Test(decode, integers_of_every_length) {
   }
   fixture_close(&f);
 }
+
+/* -- The order of members ------------------------------------------------------------------------------- */
+
+enum { ITEM_FIELDS = 30 };
+
+static void add_item(google_protobuf_FileDescriptorProto *file, upb_Arena *arena) {
+  google_protobuf_DescriptorProto *m = fixture_message(file, "Item", arena);
+  char name[32];
+  for (int i = 1; i <= ITEM_FIELDS; i++) {
+    snprintf(name, sizeof name, "%c%d", 'a' + i * 7 % 26, i);
+    fixture_field(m, name, i, google_protobuf_FieldDescriptorProto_TYPE_INT32, false, NULL, arena);
+  }
+  fixture_field(m, "items", ITEM_FIELDS + 1, google_protobuf_FieldDescriptorProto_TYPE_MESSAGE, true,
+                ".g.Item", arena);
+}
+
+/* An item with the members of `order`, some left out; returns the end. */
+static char *put_item(char *p, const int *order, unsigned leave_out) {
+  char *start = p;
+  *p++ = '{';
+  for (int i = 0; i < ITEM_FIELDS; i++) {
+    if (leave_out >> (order[i] % 16) & 1) continue;
+    p += sprintf(p, "%s\"%c%d\":%d", p - start > 1 ? "," : "", 'a' + order[i] * 7 % 26, order[i],
+                 order[i] * 1000 + i % 2);
+  }
+  *p++ = '}';
+  return p;
+}
+
+/* Orders that repeat are learned in the course of a text: what was learned must never be taken for another member, and a
+ * member given twice is still found. */
+Test(decode, members_in_every_order) {
+  fixture f = fixture_made(add_item);
+  char *json = (char *)malloc(1000000);
+  int order[ITEM_FIELDS];
+  uint64_t state = 7;
+  for (int round = 0; round < 60; round++) {
+    char *p = json + sprintf(json, "{\"items\":[");
+    char *expected = (char *)malloc(1000000);
+    char *e = expected + sprintf(expected, "{\"items\":[");
+    for (int item = 0; item < 100; item++) {
+      int sorted[ITEM_FIELDS];
+      unsigned leave_out = round % 3 == 2 ? (unsigned)guard_random(&state) & 0xffff : 0;
+      for (int i = 0; i < ITEM_FIELDS; i++) {
+        sorted[i] = i + 1;
+        if (item == 0 || item == 50) order[i] = ITEM_FIELDS - i;
+      }
+      int swaps = round % 4 == 0 ? 0 : item % 10 == 9 ? 5 : 0;
+      if (item == 0 || item == 50) swaps = round % 2 ? 100 : 0;
+      for (; swaps > 0; swaps--) {
+        size_t a = guard_random(&state) % ITEM_FIELDS, b = guard_random(&state) % ITEM_FIELDS;
+        int t = order[a];
+        order[a] = order[b];
+        order[b] = t;
+      }
+      if (item) *p++ = ',', *e++ = ',';
+      char *q = put_item(p, order, leave_out);
+      /* the same values in the order of the fields */
+      *e++ = '{';
+      bool first = true;
+      for (int i = 0; i < ITEM_FIELDS; i++) {
+        if (leave_out >> (sorted[i] % 16) & 1) continue;
+        int at = 0;
+        while (order[at] != sorted[i]) at++;
+        e += sprintf(e, "%s\"%c%d\":%d", first ? "" : ",", 'a' + sorted[i] * 7 % 26, sorted[i],
+                     sorted[i] * 1000 + at % 2);
+        first = false;
+      }
+      *e++ = '}';
+      p = q;
+    }
+    strcpy(p, "]}");
+    strcpy(e, "]}");
+    upb_Message *msg = fixture_read_ok(&f, "g.Item", json);
+    cr_assert_str_eq(fixture_json(&f, "g.Item", msg), expected, "round %d", round);
+    char *twice = strrchr(json, '}') - 2; /* the last item's closing brace */
+    sprintf(twice, ",\"%c%d\":1}]}", 'a' + order[0] * 7 % 26, order[0]);
+    bjvm_error error = {0};
+    bjvm_status s = fixture_decode_with(&f, "g.Item", json, fixture_decode_options(&f, 0), &error);
+    if (round % 3 != 2) cr_assert_eq(s, BJVM_DUPLICATE_FIELD, "round %d: %s", round, error.message);
+    free(expected);
+  }
+  free(json);
+  fixture_close(&f);
+}
