@@ -7,6 +7,13 @@
 # is named there.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
+case ${1-} in
+  -h | --help)
+    sed -n '2,7s/^# //p' "$0"
+    [ ! -x "$root/build/bench/bench" ] || { echo && "$root/build/bench/bench" --help; }
+    exit 0
+    ;;
+esac
 . "$root/docs/setup.sh"
 
 need_packages gcc libc6-dev meson ninja-build pkg-config python3 libutf8proc-dev protobuf-compiler

@@ -101,12 +101,17 @@ upb_cflags() {
 # made again; one that is not Meson's is left alone.
 set_up_build() {
   build=$root/$1
-  stamp="$root|${CC-cc}|$(meson --version)|$2"
+  # What a folder cannot change: its compiler, and what cross and native files say.
+  fixed=${CC-cc}
+  for word in $3; do
+    [ ! -f "$word" ] || fixed="$fixed $(cksum < "$word")"
+  done
+  stamp="$root|$fixed|$(meson --version)|$2"
   [ -f "$build/build.ninja" ] && [ "$(cat "$build/.setup" 2> /dev/null)" = "$stamp" ] && return 0
   setup_log=$(mktemp)
-  # Meson cannot change a folder's compiler: that, like a stale folder, takes a new one.
-  old_compiler=$(cut -d '|' -f 2 "$build/.setup" 2> /dev/null || true)
-  if [ "${old_compiler:-${CC-cc}}" = "${CC-cc}" ] && [ -f "$build/meson-private/coredata.dat" ] &&
+  # That, like a stale folder, takes a new one.
+  old_fixed=$(cut -d '|' -f 2 "$build/.setup" 2> /dev/null || true)
+  if [ "${old_fixed:-$fixed}" = "$fixed" ] && [ -f "$build/meson-private/coredata.dat" ] &&
     [ -f "$build/build.ninja" ]; then
     # shellcheck disable=SC2086 # $2 is a list of options
     if meson setup --reconfigure "$build" "$root" $2 > "$setup_log" 2>&1; then

@@ -88,7 +88,7 @@ static bool are_protos(const bjvmi_options *options) {
 static const char *compile_fault(const bjvmi_options *options) {
   bool standard = !options->output || strcmp(options->output, "-") == 0;
   if (options->descriptor_set && options->file_count) return "give --descriptor-set or FILE.proto, not both";
-  if (!options->descriptor_set && !options->file_count) return "--descriptor-set is missing";
+  if (!options->descriptor_set && !options->file_count) return "--descriptor-set or FILE.proto is missing";
   if (!are_protos(options)) return "compile takes FILE.proto; name types with --type";
   if (!options->type_count) return "--type is missing";
   if (options->header && options->emit == BJVMI_EMIT_BLOB) return "--header goes with --emit=c or asm";
@@ -156,7 +156,7 @@ int bjvmi_cmd_dump(const bjvmi_options *options) {
   if (schema && (options->plan || (options->descriptor_set && options->file_count)))
     return usage_error(options, "give FILE.bjp or --descriptor-set, not both");
   if (schema && !options->descriptor_set && !options->file_count)
-    return usage_error(options, "--descriptor-set is missing");
+    return usage_error(options, "--descriptor-set or FILE.proto is missing");
   if (schema && !options->type_count) return usage_error(options, "--type is missing");
   if (schema && !are_protos(options))
     return usage_error(options, "--type goes with a schema, not with FILE.bjp");

@@ -115,7 +115,7 @@ def options():
     expect("two types", planc(*base, "--type", "cases.v3.T"), 2, err=r".*more than one --type.*")
     expect("two files", planc(*base, "a", "b"), 2, err=r".*more than one FILE.*")
     expect("no type", planc("encode", "--descriptor-set", SET), 2, err=r".*--type is missing.*")
-    expect("no set", planc("decode", "--type", "x"), 2, err=r".*--descriptor-set is missing.*")
+    expect("no set", planc("decode", "--type", "x"), 2, err=r".*a schema is missing: --descriptor-set or --plan.*")
     expect("both from stdin", planc("decode", "--descriptor-set=-", "--type", "x"), 2, err=r".*both.*")
     expect("verify without file", planc("verify"), 2)
     expect("compile with file", planc("compile", "x.bjp"), 2)

@@ -60,7 +60,7 @@ need_architectures() {
 
 # firmware_build ARCH: libbjvm-vm as a firmware wants it, in build-firmware/ARCH.
 firmware_build() {
-  options='-Dtests=false -Dsize=small -Db_staticpic=false -Db_ndebug=true --buildtype=minsize'
+  options='-Dtests=false -Dbench=false -Dsize=small -Db_staticpic=false -Db_ndebug=true --buildtype=minsize'
   mkdir -p "$work"
   if [ "$1" = "$native" ]; then
     set_up_build "build-firmware/$1" "$options" "--native-file $firmware/cross/native.ini" && build_all "build-firmware/$1"

@@ -124,7 +124,8 @@ typedef struct bjvm_encode_options {
 
 /* Prints `msg` as canonical ProtoJSON, appended to `output`.
  *
- * `plan` is the plan of the message's type. On success output->size has grown by the text (no newline at the
+ * `plan` is the plan of the message's type, `msg` a message made with its mini table (bjvm_plan_table): a message does
+ * not know its type, so another one is undefined behaviour. On success output->size has grown by the text (no newline at the
  * end). On failure output->size is what it was (a sink may have received a part). Returns the status;
  * `error`, if not NULL, tells the field path. Allocates nothing itself. Threads: `plan`, `msg` and `options`
  * may be shared, `output` may not. Source: ProtoJSON format, protobuf.dev. */
@@ -156,8 +157,8 @@ typedef struct bjvm_decode_options {
       *scratch; /* memory of the call (Any, great depth, wide messages deep down); the caller frees it */
 } bjvm_decode_options;
 
-/* Reads one JSON value, and nothing after it but white space, into `msg`, an existing message of the plan's
- * type.
+/* Reads one JSON value, and nothing after it but white space, into `msg`, an existing message made with
+ * the plan's mini table.
  *
  * Fields in the text are set, repeated fields appended to, maps and sub-messages merged into. `json` need not
  * be NUL-terminated, nothing beyond json + size is read (but see BJVM_DECODE_PADDED). New memory comes from
