@@ -210,7 +210,7 @@ enum {
 };
 
 typedef struct bjvmi_header {
-  char magic[4];
+  char magic[4]; /* BJVM */
   uint16_t major;
   uint16_t minor;
   uint32_t flags; /* since 1.1; one of them exactly if `layout` is not 0 */
