@@ -19,3 +19,12 @@ for run in 1 2 3 4 5 6 7 8; do # which look-ups fail depends on the seed of a pr
   }
 done
 cat "$prefix/said"
+
+# A plan file and generated mini tables, without a pool.
+upb_include=$(find "$root"/subprojects/upb/packages/*/usr/include -maxdepth 0 2> /dev/null | head -n 1)
+upb_include=${upb_include:-$(pkg-config --variable=includedir upb)}
+"$prefix/usr/local/bin/planc" compile google/protobuf/descriptor.proto -I "$upb_include" \
+  --type google.protobuf.FileDescriptorSet --emit=c --symbol plan_data -o "$prefix/plan.c" --header "$prefix/plan.h"
+# shellcheck disable=SC2046
+cc $(flags --cflags) -I"$prefix" "$root/tests/install/generated.c" "$prefix/plan.c" -o "$prefix/generated" $(flags --libs)
+"$prefix/generated"
