@@ -39,7 +39,8 @@ static bool is_standard(const char *path) { return strcmp(path, "-") == 0; }
 
 /* BJVMI_EXIT_DONE when the command line makes sense. */
 static int check_usage(const bjvmi_options *options) {
-  if (!options->descriptor_set && !options->plan) return usage_error(options, "a schema is missing: --descriptor-set or --plan");
+  if (!options->descriptor_set && !options->plan)
+    return usage_error(options, "a schema is missing: --descriptor-set or --plan");
   if (!options->type_count && !options->plan) return usage_error(options, "--type is missing");
   if (options->type_count > 1) return usage_error(options, "more than one --type");
   if (options->file_count > 1) return usage_error(options, "more than one FILE");

@@ -69,9 +69,9 @@ static const char *base_name(const char *path) {
 
 /* The array's name: as given, or that of the output file without what follows its first dot. */
 static void symbol_of(const bjvmi_options *options, char symbol[SYMBOL_MAX]) {
-  const char *name = options->symbol   ? options->symbol
+  const char *name = options->symbol                                        ? options->symbol
                      : options->output && strcmp(options->output, "-") != 0 ? base_name(options->output)
-                                       : "plan";
+                                                                            : "plan";
   to_identifier(symbol, name, options->symbol ? strlen(name) : strcspn(name, "."), false);
 }
 
