@@ -323,6 +323,13 @@ static inline upb_Map *bjvmi_upb_map_new(upb_CType key, upb_CType value, size_t 
  * needs is one look and one place. So the entry is linked here, in upb's own way: chained scatter tables with
  * Brent's variation (R. P. Brent, "Reducing the retrieval time of scatter storage techniques", 1973), in which a
  * chain starts at its keys' main slot, and an entry that holds the main slot of another chain gives way. */
+_Static_assert(sizeof(upb_value) == 8, "a table holds a value as a word of 8 bytes");
+_Static_assert(sizeof(upb_key) == sizeof(void *), "a key is an integer or a pointer");
+_Static_assert(sizeof(((upb_table *)0)->mask) == 4 && sizeof(((upb_table *)0)->count) == 4,
+               "tables count with 32 bits");
+_Static_assert(offsetof(upb_SizePrefixString, data) == sizeof(uint32_t),
+               "a string key has 32 bits of size before it");
+
 /* The first `size` bytes of a value, 1, 4 or 8, as the low bytes of a word in memory. Not by memcpy of a size that
  * varies: gcc makes `rep movs` of it, which takes as long as all the rest of an insertion. */
 static inline uint64_t bjvmi_upb_map_bytes(const upb_MessageValue *v, size_t size) {
