@@ -5,8 +5,8 @@
 
 #include "bjvm/codec.h"
 #include "bjvm/plan.h"
+#include "descriptor_plan.h"
 #include "google/protobuf/descriptor.upb_minitable.h"
-#include "plan.h"
 #include "upb/mem/arena.h"
 #include "upb/message/compare.h"
 

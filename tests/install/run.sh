@@ -24,7 +24,7 @@ cat "$prefix/said"
 upb_include=$(find "$root"/subprojects/upb/packages/*/usr/include -maxdepth 0 2> /dev/null | head -n 1)
 upb_include=${upb_include:-$(pkg-config --variable=includedir upb)}
 "$prefix/usr/local/bin/planc" compile google/protobuf/descriptor.proto -I "$upb_include" \
-  --type google.protobuf.FileDescriptorSet --emit=c --symbol plan_data -o "$prefix/plan.c" --header "$prefix/plan.h"
+  --type google.protobuf.FileDescriptorSet --emit=c --symbol plan_data -o "$prefix/descriptor_plan.c" --header "$prefix/descriptor_plan.h"
 # shellcheck disable=SC2046
-cc $(flags --cflags) -I"$prefix" "$root/tests/install/generated.c" "$prefix/plan.c" -o "$prefix/generated" $(flags --libs)
+cc $(flags --cflags) -I"$prefix" "$root/tests/install/generated.c" "$prefix/descriptor_plan.c" -o "$prefix/generated" $(flags --libs)
 "$prefix/generated"
