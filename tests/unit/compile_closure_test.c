@@ -100,6 +100,34 @@ Test(compile_closure, same_schema_same_bytes) {
 
 /* Neither mini descriptors nor a layout make another schema, and both depend on nothing but the
  * descriptors. */
+/* The same bytes on every machine: these checksums, over whole files, hold for 32 and 64 bits and both byte orders. They
+ * change with the plan format and with tests/cases. */
+Test(compile_closure, same_bytes_on_every_machine) {
+  static const struct {
+    const char *type;
+    uint32_t flags;
+    size_t size;
+    uint64_t checksum;
+  } rows[] = {
+      {"cases.v3.T", 0, 2173, UINT64_C(0x50ec4551f57cd5ad)},
+      {"cases.v3.Maps", 0, 5638, UINT64_C(0x0404fafd0d428649)},
+      {"cases.v3.Wkt", BJVM_COMPILE_MINI, 3476, UINT64_C(0xaae9ec08871de3c7)},
+      {"cases.v2.P2", BJVM_COMPILE_EXTENSIONS | BJVM_COMPILE_MINI, 3176, UINT64_C(0x06c04488d20b11a2)},
+      {"cases.v3.Rep", BJVM_COMPILE_ABI32, 1844, UINT64_C(0xc9d19abc71e9fa94)},
+      {"cases.v3.Rep", BJVM_COMPILE_ABI64, 1844, UINT64_C(0xe12a4113d8cb922b)},
+  };
+  upb_DefPool *pool = load_cases(false);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const upb_MessageDef *root = find(pool, rows[i].type);
+    const void *data;
+    size_t size;
+    cr_assert_eq(bjvm_compile(&root, 1, rows[i].flags, arena, &data, &size, NULL), BJVM_OK);
+    uint64_t checksum = bjvmi_le64(((const bjvmi_header *)data)->checksum);
+    cr_expect(size == rows[i].size && checksum == rows[i].checksum, "row %zu: %zu bytes, checksum 0x%016llx",
+              i, size, (unsigned long long)checksum);
+  }
+}
+
 Test(compile_closure, fingerprints) {
   static const uint32_t flags[] = {0, BJVM_COMPILE_MINI, BJVM_COMPILE_ABI32, BJVM_COMPILE_ABI64,
                                    BJVM_COMPILE_MINI | BJVM_COMPILE_ABI64};
