@@ -16,6 +16,9 @@ HERE = Path(__file__).resolve().parent
 BUDGETS = HERE / "budgets.json"
 OPERATIONS = 128  # of each case and direction
 TOLERANCE = 0.02
+# Which keys of a map share a chain depends on the address of upb's seed, which every build and folder has another of, and
+# the keys of these pools are few and come again: seen up to 2.6 %.
+SEEDED_TOLERANCE = {"map": 0.05, "struct": 0.05}
 DIRECTIONS = ("encode", "decode")
 REPORT_OPERATIONS = 64
 PEERS = (("bjvm", "both"), ("bjvm_alias", "decode"), ("upb", "both"), ("upb_binary", "decode"), ("yyjson", "both"), ("simdjson", "both"))
@@ -114,9 +117,10 @@ def check(program):
             change = found["own"] / budget - 1
             text = f"{case} {way}: {found['own']:.1f} instructions, budget {budget:.1f} ({change:+.1%})"
             print(text)
-            (over if change > TOLERANCE else under if change < -TOLERANCE else []).append(text)
+            tolerance = SEEDED_TOLERANCE.get(case, TOLERANCE)
+            (over if change > tolerance else under if change < -tolerance else []).append(text)
     if under and not over:
-        print(f"note: {len(under)} instruction counts are more than 2 % below budget: sh bench/budgets.sh --update")
+        print(f"note: {len(under)} instruction counts are below budget by more than that: sh bench/budgets.sh --update")
     for text in over:
         print(f"OVER {text}")
     return 1 if over else 0

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Instruction counts per case and direction, against the budgets in bench/budgets.json:
-#     sh bench/budgets.sh --check [DIR]     exit 1 when one is more than 2 % over its budget
+#     sh bench/budgets.sh --check [DIR]     exit 1 when one is more than 2 % (map, struct: 5 %) over its budget
 #     sh bench/budgets.sh --update [DIR]    writes the counts of this build as the budgets of its key
 #     sh bench/budgets.sh --report [DIR]    counts bjvm and its peers: bench/out/instructions.md and .json
 # DIR is the build folder (default build), with the benchmark in it. The key is what the counts depend on: compiler, flags,
