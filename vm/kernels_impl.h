@@ -47,6 +47,18 @@ BJVMI_INLINE unsigned bjvmi_escape_kind(unsigned c) {
   return c < BJVMI_ESCAPE_KINDS ? bjvmi_escape_kinds[c] : BJVMI_KIND_NONASCII;
 }
 
+/* Copies the raw ASCII at the front of [p, p + size) byte by byte, for what is too short for vectors; returns how much it
+ * was. */
+BJVMI_INLINE size_t bjvmi_copy_bytes(const char *p, size_t size, char *o, bool html) {
+  size_t i = 0;
+  for (; i < size; i++) {
+    unsigned kind = bjvmi_escape_kind((uint8_t)p[i]);
+    if (kind && (kind != BJVMI_KIND_HTML || html)) break;
+    o[i] = p[i];
+  }
+  return i;
+}
+
 /* The 64 letters of base64, and for each byte the value of the letter with BJVMI_BASE64_VALUE set, or 0 for a
  * byte that is none in either alphabet. */
 enum { BJVMI_BASE64_VALUE = 0x80 };

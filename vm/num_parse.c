@@ -204,6 +204,20 @@ static uint64_t read_bits(const format *f, const bjvmi_num *num) {
   return read_slow(f, num);
 }
 
+static bjvm_status give_double(uint64_t bits, bool negative, double *v) {
+  if (bits == double_format.infinity) return BJVM_OUT_OF_RANGE;
+  bits |= (uint64_t)negative << 63;
+  memcpy(v, &bits, sizeof bits);
+  return BJVM_OK;
+}
+
+static bjvm_status give_float(uint64_t bits, bool negative, float *v) {
+  if (bits == float_format.infinity) return BJVM_OUT_OF_RANGE;
+  uint32_t word = (uint32_t)bits | (uint32_t)negative << 31;
+  memcpy(v, &word, sizeof word);
+  return BJVM_OK;
+}
+
 /* ---- plain spellings, in one go ---- */
 
 #ifndef BJVM_SIZE_SMALL
@@ -239,46 +253,31 @@ static inline const char *scan_plain(const char *p, uint64_t *mantissa, unsigned
   return (*p | 0x20) == 'e' ? NULL : p;
 }
 
-const char *bjvmi_num_plain_double(const char *p, double *v) {
-  uint64_t mantissa, bits;
+/* The bits of the plain number at p, its sign apart; returns its end or NULL. */
+BJVMI_NUM_HOT const char *read_plain(const format *f, const char *p, uint64_t *bits, bool *negative) {
+  uint64_t mantissa;
   unsigned fraction;
-  bool negative = *p == '-';
-  p = scan_plain(p + negative, &mantissa, &fraction);
+  *negative = *p == '-';
+  *bits = 0;
+  p = scan_plain(p + *negative, &mantissa, &fraction);
   if (__builtin_expect(!p, 0)) return NULL;
-  bits = 0;
-  if (mantissa != 0 && !read_fast(&double_format, mantissa, -(int64_t)fraction, &bits)) return NULL;
-  bits |= (uint64_t)negative << 63;
-  memcpy(v, &bits, sizeof bits);
-  return p;
+  return mantissa == 0 || read_fast(f, mantissa, -(int64_t)fraction, bits) ? p : NULL;
+}
+
+const char *bjvmi_num_plain_double(const char *p, double *v) {
+  uint64_t bits;
+  bool negative;
+  p = read_plain(&double_format, p, &bits, &negative);
+  return p && give_double(bits, negative, v) == BJVM_OK ? p : NULL;
 }
 
 const char *bjvmi_num_plain_float(const char *p, float *v) {
-  uint64_t mantissa, bits;
-  unsigned fraction;
-  bool negative = *p == '-';
-  p = scan_plain(p + negative, &mantissa, &fraction);
-  if (__builtin_expect(!p, 0)) return NULL;
-  bits = 0;
-  if (mantissa != 0 && !read_fast(&float_format, mantissa, -(int64_t)fraction, &bits)) return NULL;
-  uint32_t word = (uint32_t)bits | (uint32_t)negative << 31;
-  memcpy(v, &word, sizeof word);
-  return p;
+  uint64_t bits;
+  bool negative;
+  p = read_plain(&float_format, p, &bits, &negative);
+  return p && give_float(bits, negative, v) == BJVM_OK ? p : NULL;
 }
 #endif
-
-static bjvm_status give_double(uint64_t bits, bool negative, double *v) {
-  if (bits == double_format.infinity) return BJVM_OUT_OF_RANGE;
-  bits |= (uint64_t)negative << 63;
-  memcpy(v, &bits, sizeof bits);
-  return BJVM_OK;
-}
-
-static bjvm_status give_float(uint64_t bits, bool negative, float *v) {
-  if (bits == float_format.infinity) return BJVM_OUT_OF_RANGE;
-  uint32_t word = (uint32_t)bits | (uint32_t)negative << 31;
-  memcpy(v, &word, sizeof word);
-  return BJVM_OK;
-}
 
 bjvm_status bjvmi_num_to_double(const bjvmi_num *num, double *v) {
   return give_double(read_bits(&double_format, num), num->negative, v);

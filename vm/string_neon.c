@@ -122,13 +122,7 @@ BJVMI_INLINE size_t copy_short(const char *p, size_t size, char *o, bool html) {
     unsigned k = bjvmi_neon_first(mask);
     return k < 4 ? k : size - 8 + k;
   }
-  size_t i = 0;
-  for (; i < size; i++) {
-    unsigned kind = bjvmi_escape_kinds[(uint8_t)p[i]];
-    if (kind && (kind != BJVMI_KIND_HTML || html)) break;
-    o[i] = p[i];
-  }
-  return i;
+  return bjvmi_copy_bytes(p, size, o, html);
 }
 
 /* The same for a size of 0 to 31. */

@@ -50,13 +50,7 @@ BJVMI_INLINE size_t bjvmi_copy_short(const char *p, size_t size, char *o, bool h
     if (mask == 0) return size;
     return mask & 0xF ? bjvmi_first(mask) : size - 4 + bjvmi_first(mask >> 4);
   }
-  size_t i = 0;
-  for (; i < size; i++) {
-    unsigned kind = bjvmi_escape_kinds[(uint8_t)p[i]];
-    if (kind && (kind != BJVMI_KIND_HTML || html)) break;
-    o[i] = p[i];
-  }
-  return i;
+  return bjvmi_copy_bytes(p, size, o, html);
 }
 
 /* The same for a size of 0 to 31. */
