@@ -700,11 +700,11 @@ def protos_by(name, path):
         there = run("compile", "-I", at("proto dir/../proto dir"), "--type", "p.Top", "proto dir/top.proto", cwd=folder)
         check(f"{name}: other spellings of a folder", there.code == 0 and there.out[:4] == b"BJVM", there)
         os.symlink(at("proto dir"), at("link"))
-        linked = run("compile", "-I", at("link"), "--type", "p.Top", at("proto dir/top.proto"))
+        linked = run("compile", "--proto-path=" + at("link"), "--type", "p.Top", at("proto dir/top.proto"))
         check(f"{name}: a folder by a link", linked.out == there.out, linked)
         here = run("compile", "--type", "p.Top", "top.proto", cwd=at("proto dir"))
         check(f"{name}: no folder given", here.out == there.out, here)
-        listing = run("dump", "-I", at("proto dir"), "--type", "p.Top", at("proto dir/top.proto"))
+        listing = run("dump", "--proto-path", at("proto dir"), "--type", "p.Top", at("proto dir/top.proto"))
         check(f"{name}: dump FILE.proto", listing.code == 0 and b"p.Base" in listing.out, listing)
 
         # Several folders, one of them twice; what protobuf brings along.
