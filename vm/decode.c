@@ -203,6 +203,7 @@ static void set_up(bjvmi_decoder *vm, const bjvm_plan *plan, const char *json, s
   vm->guessed[0] = vm->guessed[1] = 0;
 #ifndef BJVM_SIZE_SMALL
   vm->misses = 0;
+  vm->waiting_count = 0;
 #endif
   vm->json = json;
   vm->size = size;
@@ -251,7 +252,10 @@ static bjvm_status decode(const bjvm_plan *plan, const char *json, size_t size, 
     return report(&vm, error);
   }
   p = bjvmi_decode_run(&vm, plan, msg, p);
-  if (!p) return report(&vm, error);
+  if (!p) {
+    bjvmi_decode_map_settle(&vm);
+    return report(&vm, error);
+  }
   if (used) {
     *used = bjvmi_decode_offset(&vm, p);
     return BJVM_OK;

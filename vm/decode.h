@@ -21,13 +21,18 @@ enum {
   BJVMI_DECODE_LEARN = 16,  /* look-ups after which the order of members is learned: short texts do without */
   BJVMI_DECODE_ORDERS = 64, /* pairs of members remembered */
   BJVMI_DECODE_EXTENSIONS = 32, /* extension names of open objects remembered without scratch */
+#ifdef BJVM_SIZE_SMALL
+  BJVMI_DECODE_WAITING = 0,
+#else
+  BJVMI_DECODE_WAITING = 48, /* entries of open maps that wait to be put in */
+#endif
 };
 
 typedef enum bjvmi_decode_frame_kind {
   BJVMI_DECODE_TOP,
   BJVMI_DECODE_MESSAGE, /* an object with a message's members; at: the message */
   BJVMI_DECODE_ARRAY,   /* an array; at: the upb_Array */
-  BJVMI_DECODE_MAP,     /* an object with a map's entries; at: the upb_Map */
+  BJVMI_DECODE_MAP,     /* an object with a map's entries; at: the upb_Map, NULL until it has some */
   BJVMI_DECODE_ANY_VALUE, /* an Any around a well-known type: members @type and value; at: the bjvmi_decode_any */
   BJVMI_DECODE_SKIP_OBJECT,
   BJVMI_DECODE_SKIP_ARRAY,
@@ -74,7 +79,7 @@ typedef struct bjvmi_decode_frame {
       upb_Map *merge; /* entries go into `at` first and in the end into this map, which had some; or NULL */
     } map;
   } u;
-  uint16_t extensions; /* MESSAGE: where its names start in vm->extensions */
+  uint16_t first; /* MESSAGE: where its names start in vm->extensions; MAP: its entries in vm->waiting */
   uint8_t kind;
   uint8_t place; /* bjvmi_place */
 } bjvmi_decode_frame;
@@ -93,6 +98,13 @@ typedef struct bjvmi_decode_order {
   const bjvmi_word *before; /* END: the member was the first */
   const bjvmi_word *member;
 } bjvmi_decode_order;
+
+/* An entry of an open map that is read, and not yet in the map. */
+typedef struct bjvmi_decode_entry {
+  upb_MessageValue key;
+  upb_MessageValue value;
+  const char *at; /* the opening quote of the key */
+} bjvmi_decode_entry;
 
 typedef struct bjvmi_type_notes bjvmi_type_notes; /* decode_wkt.c: where objects have their @type */
 
@@ -129,7 +141,10 @@ typedef struct bjvmi_decoder {
   uint32_t
       misses; /* names that had to be looked up, up to BJVMI_DECODE_LEARN; from then on this is in use: */
   bjvmi_decode_order orders[BJVMI_DECODE_ORDERS];
+  size_t waiting_count;
 #endif
+  /* Those of a map inside another stand behind those of that; behind all of them, the one being read. */
+  bjvmi_decode_entry waiting[BJVMI_DECODE_WAITING + 1];
   bool extension_made; /* the entry of the extension met last was not there before */
   const struct bjvm_extension *inline_extensions[BJVMI_DECODE_EXTENSIONS];
   char tail[3 * BJVMI_DECODE_PAD];
@@ -206,6 +221,23 @@ static inline void bjvmi_decode_copy_short(bjvmi_decoder *vm, char *place, const
   bjvmi_short_copy(place, from, n); /* an arena's blocks are multiples of 8 bytes */
 }
 
+/* A string token of up to BJVMI_SHORT_MAX bytes of plain ASCII into an upb_StringView; NULL where
+ * bjvmi_decode_long_string must look. */
+static inline __attribute__((always_inline)) const char *bjvmi_decode_plain_string(bjvmi_decoder *vm,
+                                                                                   const char *p, void *dst) {
+  size_t length = bjvmi_short_length(p + 1);
+  if (__builtin_expect(length > BJVMI_SHORT_MAX, 0)) return NULL;
+  if (__builtin_expect(vm->flags & BJVM_DECODE_ALIAS, 0)) {
+    bjvmi_upb_set_string(dst, vm->json + bjvmi_decode_offset(vm, p + 1), length);
+  } else {
+    char *copy = (char *)bjvmi_decode_alloc(vm, length);
+    if (__builtin_expect(!copy, 0)) return NULL; /* and will not be there the next time either */
+    bjvmi_decode_copy_short(vm, copy, p + 1, length);
+    bjvmi_upb_set_string(dst, copy, length);
+  }
+  return p + length + 2;
+}
+
 /* Memory that need not outlive the call: scratch, or else the message's, counted. NULL with status set. */
 static inline char *bjvmi_decode_temporary(bjvmi_decoder *vm, size_t size) {
   if (!vm->scratch) return (char *)bjvmi_decode_alloc(vm, size);
@@ -252,6 +284,7 @@ bjvmi_read bjvmi_decode_scalar(bjvmi_decoder *vm, const char **p, const bjvm_pla
                                void *dst);
 /* A string token into an upb_StringView. Return the place behind it, or NULL. */
 const char *bjvmi_decode_string(bjvmi_decoder *vm, const char *p, void *dst);
+const char *bjvmi_decode_long_string(bjvmi_decoder *vm, const char *p, void *dst);
 const char *bjvmi_decode_bytes(bjvmi_decoder *vm, const char *p, void *dst);
 /* A string token unescaped into `buffer` if it fits (then *text points there or into the window and *size is
  * set); a longer one gives *text NULL. UTF-8 is checked. */
@@ -318,15 +351,41 @@ const char *bjvmi_decode_array(bjvmi_decoder *vm, const char *p, const bjvm_plan
 /* Appends a new message to the frame's array. */
 upb_Message *bjvmi_decode_append(bjvmi_decoder *vm, bjvmi_decode_frame *f, const upb_MiniTable *table);
 
-/* Opens a map frame on the map of `slot`; p is at the brace of its text. */
-bool bjvmi_decode_map_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, void *slot, const bjvm_plan *entry,
-                           const char *p);
+/* Opens a map frame on the map of `slot`. */
+bool bjvmi_decode_map_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, void *slot);
 /* The key and colon of the next entry into f->u.map.key; p is at the opening quote. */
-const char *bjvmi_decode_map_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p);
-/* Inserts; false for a duplicate or without memory. */
-bool bjvmi_decode_map_insert(bjvmi_decoder *vm, bjvmi_decode_frame *f, const upb_MessageValue *value);
-/* Ends the map: merges it into what was there. */
+const char *bjvmi_decode_map_any_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p);
+/* The same, shorter where the key is a plain string. */
+static inline const char *bjvmi_decode_map_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p) {
+#ifndef BJVM_SIZE_SMALL
+  if (BJVMI_OP_KIND(f->plan->words[0].op) == BJVMI_KIND_STRING) {
+    size_t length = bjvmi_short_length(p + 1);
+    if (__builtin_expect(length <= BJVMI_SHORT_MAX && p[length + 2] == ':', 1)) {
+      vm->key = p;
+      f->place = BJVMI_PLACE_LAST;
+      f->u.map.key.str_val = upb_StringView_FromDataAndSize(p + 1, length);
+      return p + length + 3;
+    }
+  }
+#endif
+  return bjvmi_decode_map_any_key(vm, f, p);
+}
+/* Where the value of the entry being read belongs, before it is taken. */
+static inline upb_MessageValue *bjvmi_decode_map_value(bjvmi_decoder *vm) {
+#ifdef BJVM_SIZE_SMALL
+  return &vm->waiting[0].value;
+#else
+  return &vm->waiting[vm->waiting_count].value;
+#endif
+}
+/* Takes the entry of that value and the frame's key, at once or when the map closes; false for a duplicate or without
+ * memory. */
+bool bjvmi_decode_map_insert(bjvmi_decoder *vm, bjvmi_decode_frame *f);
+/* Ends the map: puts in what waits, and merges it into what was there. */
 bool bjvmi_decode_map_close(bjvmi_decoder *vm, bjvmi_decode_frame *f);
+/* A failure: if among the entries that wait there is a duplicate, that is the failure, as it came first in the
+ * text. */
+void bjvmi_decode_map_settle(bjvmi_decoder *vm);
 /* A whole map of scalars; p is at the brace. */
 const char *bjvmi_decode_map(bjvmi_decoder *vm, const char *p, bjvmi_decode_frame *f);
 

@@ -76,7 +76,7 @@ static bjvmi_read read_element(bjvmi_decoder *vm, const char **p, const bjvm_pla
   return r;
 }
 
-/* A plain int32, the most common element; NULL: something else. Reads at most 20 bytes. */
+/* A plain int32, the most common element; NULL: something else. */
 static inline const char *plain_int32(const char *p, int32_t *v) {
   int64_t n;
   p = bjvmi_short_int(p, &n);

@@ -292,7 +292,7 @@ bool bjvmi_decode_use(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvmi_word
 
 static bool note_extension(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvm_extension *x, bool *again) {
   *again = false;
-  for (uint32_t i = f->extensions; i < vm->extension_count; i++) {
+  for (uint32_t i = f->first; i < vm->extension_count; i++) {
     if (vm->extensions[i] == x) *again = true;
   }
   if (*again) return true;

@@ -1,8 +1,10 @@
 /* Maps in the decode VM.
  *
- * Neighbours: decode_vm.c walks maps with message values through the same functions. Duplicates are counted
- * within this text only: a map that had entries gets the new ones by way of a map of their own, merged when
- * the text's object ends. Under last_wins a map that was there is not changed at all.
+ * Neighbours: decode_vm.c walks maps with message values through the same functions. Entries wait in the
+ * decoder until their map closes (the small build puts them in as they come), so that a duplicate is known only
+ * then; a failure before that asks for one first. Duplicates are counted within this text only: a map that had
+ * entries gets the new ones by way of a map of their own, merged when the text's object ends. Under last_wins a
+ * map that was there is not changed at all.
  */
 #include "decode.h"
 
@@ -30,22 +32,88 @@ static upb_CType ctype(bjvmi_kind kind) {
   }
 }
 
-/* Of about `count` entries; 0: nobody knows. The count is a guess: where there is no memory for it, the map grows. */
-static upb_Map *new_map(bjvmi_decoder *vm, const bjvm_plan *entry, size_t count) {
-  upb_CType key = ctype(BJVMI_OP_KIND(entry->words[0].op));
-  upb_CType value = ctype(BJVMI_OP_KIND(entry->words[1].op));
-  if (!bjvmi_decode_charge(vm, MAP_COST)) return NULL;
-  upb_Map *map = bjvmi_upb_map_new(key, value, count, vm->arena);
+bool bjvmi_decode_map_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, void *slot) {
+  upb_Map *map = (upb_Map *)bjvmi_upb_pointer(slot);
+  f->u.map.merge = NULL;
+  f->u.map.slot = slot;
+  f->at = map;
+#ifndef BJVM_SIZE_SMALL
+  f->first = (uint16_t)vm->waiting_count;
+#endif
+  if (!map) return bjvmi_decode_charge(vm, MAP_COST);
+  if (upb_Map_IsFrozen(map)) {
+    vm->status = BJVM_FROZEN;
+    return false;
+  }
+  if (bjvmi_upb_map_size(map) == 0 && !(vm->flags & BJVM_DECODE_LAST_WINS)) return true;
+  f->u.map.merge = map;
+  f->at = NULL;
+  return bjvmi_decode_charge(vm, MAP_COST);
+}
+
+/* -- Putting entries in --------------------------------------------------------------------------------- */
+
+/* The map that the frame's entries go into, made if need be. `count` is about how many there will be, 0: nobody knows;
+ * where there is no memory for a table of that size, the map grows. NULL with status set. */
+static upb_Map *map_of(bjvmi_decoder *vm, bjvmi_decode_frame *f, size_t count) {
+  upb_Map *map = (upb_Map *)f->at;
+  if (map) {
+    if (count > 0 && bjvmi_upb_map_size(map) == 0) (void)bjvmi_upb_map_reserve(map, count, vm->arena);
+    return map;
+  }
+  upb_CType key = ctype(BJVMI_OP_KIND(f->plan->words[0].op));
+  upb_CType value = ctype(BJVMI_OP_KIND(f->plan->words[1].op));
+  map = bjvmi_upb_map_new(key, value, count, vm->arena);
   if (!map && count) map = bjvmi_upb_map_new(key, value, 0, vm->arena);
-  if (!map) vm->status = BJVM_OUT_OF_MEMORY;
+  if (!map) {
+    vm->status = BJVM_OUT_OF_MEMORY;
+    return NULL;
+  }
+  f->at = map;
+  if (!f->u.map.merge) bjvmi_upb_set_pointer(f->u.map.slot, map);
   return map;
 }
 
-#ifndef BJVM_SIZE_SMALL
-/* About how many entries the map at p has: commas up to the first closing brace, or, where the values are messages,
- * closing braces up to the first two in a row. Strings and values may hold all of these, so it is no more than a
- * guess. What a false one can cost is bounded: an entry has at least 6 bytes, no byte of the text is counted twice by
- * the same rule, and a call that limits memory gets no guesses. */
+static void fail_duplicate(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvmi_decode_entry *e) {
+  f->u.map.key = e->key;
+  f->place = BJVMI_PLACE_LAST;
+  vm->key = e->at;
+  bjvmi_decode_fail_key(vm, BJVM_DUPLICATE_KEY);
+}
+
+/* By the public call, which replaces a value that is there. */
+static bool insert_or_replace(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvmi_decode_entry *e) {
+  switch (upb_Map_Insert((upb_Map *)f->at, e->key, e->value, vm->arena)) {
+    case kUpb_MapInsertStatus_Inserted: return true;
+    case kUpb_MapInsertStatus_Replaced:
+      if (vm->flags & BJVM_DECODE_LAST_WINS) return true;
+      fail_duplicate(vm, f, e);
+      return false;
+    default: vm->status = BJVM_OUT_OF_MEMORY; return false;
+  }
+}
+
+#ifdef BJVM_SIZE_SMALL
+static bool put_entry(bjvmi_decoder *vm, bjvmi_decode_frame *f) {
+  bjvmi_decode_entry *e = &vm->waiting[0];
+  e->key = f->u.map.key;
+  e->at = vm->key;
+  return map_of(vm, f, 0) && insert_or_replace(vm, f, e);
+}
+
+static bool put_waiting(bjvmi_decoder *vm, bjvmi_decode_frame *f, size_t more) {
+  (void)vm;
+  (void)f;
+  (void)more;
+  return true;
+}
+
+void bjvmi_decode_map_settle(bjvmi_decoder *vm) { (void)vm; }
+#else
+/* About how many entries the map has from the key at p on: commas up to the first closing brace, or, where the values
+ * are messages, closing braces up to the first two in a row. Strings and values may hold all of these, so it is no more
+ * than a guess. What a false one can cost is bounded: an entry has at least 6 bytes, no byte of the text is counted
+ * twice by the same rule, and a call that limits memory gets no guesses. */
 enum { GUESS_LOOK = 65536, ENTRY_MIN = 6 };
 
 static size_t count_commas(const char *p, const char *end, size_t *size) {
@@ -67,11 +135,13 @@ static size_t count_braces(const char *p, const char *end, size_t *size) {
 
 static size_t guess_entries(bjvmi_decoder *vm, const bjvm_plan *entry, const char *p) {
   size_t at = bjvmi_decode_offset(vm, p);
+  size_t left = vm->size - at;
   size_t size;
   bool messages = BJVMI_OP_KIND(entry->words[1].op) == BJVMI_KIND_MESSAGE;
   size_t *guessed = &vm->guessed[messages];
   if (vm->memory_left < SIZE_MAX / 2 || at < *guessed) return 0;
-  const char *end = vm->end - p > GUESS_LOOK ? p + GUESS_LOOK : vm->end;
+  p = vm->json + at; /* not in the tail, where the window may be */
+  const char *end = p + (left < GUESS_LOOK ? left : GUESS_LOOK);
   size_t count = 1 + (messages ? count_braces(p, end, &size) : count_commas(p, end, &size));
   *guessed = at + size;
   size_t most = size / ENTRY_MIN < vm->elements_left ? size / ENTRY_MIN : vm->elements_left;
@@ -80,39 +150,117 @@ static size_t guess_entries(bjvmi_decoder *vm, const bjvm_plan *entry, const cha
   if (count * ENTRY_COST > bjvmi_upb_arena_room(vm->arena) / 4 && !upb_Arena_GetUpbAlloc(vm->arena)) return 0;
   return count;
 }
-#else
-static size_t guess_entries(bjvmi_decoder *vm, const bjvm_plan *entry, const char *p) {
-  (void)vm;
-  (void)entry;
-  (void)p;
-  return 0;
-}
-#endif
 
-bool bjvmi_decode_map_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, void *slot, const bjvm_plan *entry,
-                           const char *p) {
-  upb_Map *map = (upb_Map *)bjvmi_upb_pointer(slot);
-  f->u.map.merge = NULL;
-  f->u.map.slot = slot;
-  if (map && upb_Map_IsFrozen(map)) {
-    vm->status = BJVM_FROZEN;
-    return false;
+/* Puts in an entry of a hashed map; see bjvmi_upb_map_link for `heads`. */
+static inline bool put_hashed(bjvmi_decoder *vm, bjvmi_decode_frame *f, bool string, uint32_t hash,
+                              bool heads, const bjvmi_decode_entry *e) {
+  const bjvmi_map_hashing *h = &f->plan->binding->hashing;
+  switch (bjvmi_upb_map_put((upb_Map *)f->at, h, string, hash, heads, &e->key, &e->value, vm->arena)) {
+    case BJVMI_MAP_PUT: return true;
+    case BJVMI_MAP_NO_MEMORY: vm->status = BJVM_OUT_OF_MEMORY; return false;
+    default: return insert_or_replace(vm, f, e);
   }
-  if (map && (bjvmi_upb_map_size(map) > 0 || vm->flags & BJVM_DECODE_LAST_WINS)) {
-    f->u.map.merge = map;
-    map = NULL;
+}
+
+/* Puts in entries whose map is hashed. All hashes come first, as none waits for another. Into a map that is empty go,
+ * next, those whose main slot is free, so that nobody else ever holds a main slot and no entry has to give way and be
+ * hashed again for that. A key that is there twice is among those left over, which come in the order of the text. */
+static inline __attribute__((always_inline)) bool
+put_all(bjvmi_decoder *vm, bjvmi_decode_frame *f, bool string, const bjvmi_decode_entry *e, size_t count) {
+  const bjvmi_map_hashing *h = &f->plan->binding->hashing;
+  upb_Map *map = (upb_Map *)f->at;
+  uint32_t hashes[BJVMI_DECODE_WAITING];
+  uint8_t left[BJVMI_DECODE_WAITING];
+  size_t left_count = 0;
+  bool heads = bjvmi_upb_map_size(map) == 0 && bjvmi_upb_map_takes(map, count);
+  for (size_t i = 0; i < count; i++) hashes[i] = bjvmi_upb_map_hash(map, h, string, &e[i].key);
+  for (size_t i = 0; i < count; i++) {
+    bjvmi_map_put put = BJVMI_MAP_OTHERWISE;
+    if (heads) put = bjvmi_upb_map_place(map, string, hashes[i], &e[i].key, &e[i].value, vm->arena);
+    if (__builtin_expect(put == BJVMI_MAP_NO_MEMORY, 0)) {
+      vm->status = BJVM_OUT_OF_MEMORY;
+      return false;
+    }
+    left[left_count] = (uint8_t)i;
+    left_count += put == BJVMI_MAP_OTHERWISE;
   }
-  size_t count = guess_entries(vm, entry, p);
-  if (!map) {
-    map = new_map(vm, entry, count);
-    if (!map) return false;
-  } else if (count > 0) {
-    (void)bjvmi_upb_map_reserve(map, count, vm->arena);
+  for (size_t i = 0; i < left_count; i++) {
+    if (!put_hashed(vm, f, string, hashes[left[i]], heads, &e[left[i]])) return false;
   }
-  f->at = map;
-  if (!f->u.map.merge) bjvmi_upb_set_pointer(slot, map);
   return true;
 }
+
+/* Puts `count` entries into the map, which they may be the first of. `more`: about how many are still to come. */
+static bool put_entries(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvmi_decode_entry *e, size_t count,
+                        size_t more) {
+  upb_Map *map = map_of(vm, f, count + more);
+  if (!map) return false;
+  if (!bjvmi_upb_map_hashed(map, &f->plan->binding->hashing)) {
+    for (size_t i = 0; i < count; i++) {
+      if (!insert_or_replace(vm, f, &e[i])) return false;
+    }
+    return true;
+  }
+  bool string = BJVMI_OP_KIND(f->plan->words[0].op) == BJVMI_KIND_STRING;
+  return string ? put_all(vm, f, true, e, count) : put_all(vm, f, false, e, count);
+}
+
+/* Puts in the entries that wait. They did so that the table is made once and in the right size. */
+static bool put_waiting(bjvmi_decoder *vm, bjvmi_decode_frame *f, size_t more) {
+  size_t count = vm->waiting_count - f->first;
+  vm->waiting_count = f->first;
+  return count == 0 || put_entries(vm, f, vm->waiting + f->first, count, more);
+}
+
+/* Takes the entry whose value stands in the first free place to wait. */
+static bool put_entry(bjvmi_decoder *vm, bjvmi_decode_frame *f) {
+  bjvmi_decode_entry *e = &vm->waiting[vm->waiting_count];
+  e->key = f->u.map.key;
+  e->at = vm->key;
+  if (__builtin_expect(vm->waiting_count < BJVMI_DECODE_WAITING, 1)) {
+    vm->waiting_count++;
+    return true;
+  }
+  if (f->first == BJVMI_DECODE_WAITING) /* all that wait belong to the maps around this one */
+    return put_entries(vm, f, e, 1, f->at ? 0 : guess_entries(vm, f->plan, e->at));
+  if (!put_waiting(vm, f, guess_entries(vm, f->plan, e->at))) return false;
+  vm->waiting[vm->waiting_count++] = *e;
+  return true;
+}
+
+static bool same_key(bool string, const upb_MessageValue *a, const upb_MessageValue *b) {
+  if (!string) return a->uint64_val == b->uint64_val;
+  return a->str_val.size == b->str_val.size && memcmp(a->str_val.data, b->str_val.data, a->str_val.size) == 0;
+}
+
+/* The first of the entries [e, end) of a map that is there already, or `end`. */
+static const bjvmi_decode_entry *find_duplicate(const bjvmi_decode_frame *f, const bjvmi_decode_entry *e,
+                                                const bjvmi_decode_entry *end) {
+  bool string = BJVMI_OP_KIND(f->plan->words[0].op) == BJVMI_KIND_STRING;
+  for (const bjvmi_decode_entry *x = e; x < end; x++) {
+    if (f->at && upb_Map_Get((const upb_Map *)f->at, x->key, NULL)) return x;
+    for (const bjvmi_decode_entry *y = e; y < x; y++) {
+      if (same_key(string, &x->key, &y->key)) return x;
+    }
+  }
+  return end;
+}
+
+void bjvmi_decode_map_settle(bjvmi_decoder *vm) {
+  if (vm->flags & BJVM_DECODE_LAST_WINS) return;
+  const bjvmi_decode_entry *end = vm->waiting + vm->waiting_count;
+  for (bjvmi_decode_frame *f = vm->frame; f > vm->frames; f--) {
+    if (f->kind != BJVMI_DECODE_MAP) continue;
+    const bjvmi_decode_entry *own = vm->waiting + f->first;
+    const bjvmi_decode_entry *e = own < end ? find_duplicate(f, own, end) : end;
+    if (e < end) {
+      fail_duplicate(vm, f, e);
+      vm->frame = f;
+    }
+    end = own < end ? own : end;
+  }
+}
+#endif
 
 static bool insert(bjvmi_decoder *vm, upb_Map *map, upb_MessageValue key, upb_MessageValue value) {
   if (upb_Map_Insert(map, key, value, vm->arena) != kUpb_MapInsertStatus_OutOfMemory) return true;
@@ -139,7 +287,8 @@ bool bjvmi_decode_map_close(bjvmi_decoder *vm, bjvmi_decode_frame *f) {
   upb_MessageValue key;
   upb_MessageValue value;
   size_t iter = kUpb_Map_Begin;
-  if (!f->u.map.merge) return true;
+  if (!put_waiting(vm, f, 0)) return false;
+  if (!f->u.map.merge || !f->at) return true;
   if (vm->flags & BJVM_DECODE_LAST_WINS) return replace(vm, f);
   while (upb_Map_Next((upb_Map *)f->at, &key, &value, &iter)) {
     if (!insert(vm, f->u.map.merge, key, value)) return false;
@@ -180,17 +329,11 @@ static bjvm_status number_key(bjvmi_kind kind, const char *text, size_t size, up
 }
 
 #ifndef BJVM_SIZE_SMALL
-/* A short key of plain ASCII or a plain integer; NULL where the slow twin must look. */
+/* A plain integer; NULL where the slow twin must look. */
 static inline const char *plain_key(bjvmi_kind kind, const char *p, upb_MessageValue *key) {
   int64_t v;
   memset(key, 0, sizeof *key);
-  if (kind == BJVMI_KIND_STRING) {
-    size_t length = bjvmi_short_length(p + 1);
-    if (__builtin_expect(length > BJVMI_SHORT_MAX, 0)) return NULL;
-    key->str_val = upb_StringView_FromDataAndSize(p + 1, length);
-    return p + length + 2;
-  }
-  if (kind == BJVMI_KIND_BOOL) return NULL;
+  if (kind == BJVMI_KIND_BOOL || kind == BJVMI_KIND_STRING) return NULL;
   p = bjvmi_short_int(p + 1, &v);
   if (__builtin_expect(!p || *p != '"', 0)) return NULL;
   switch (kind) {
@@ -222,7 +365,7 @@ static const char *slow_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char
   return q;
 }
 
-const char *bjvmi_decode_map_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p) {
+const char *bjvmi_decode_map_any_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p) {
   f->place = BJVMI_PLACE_NONE;
   vm->key = p;
   const char *q = NULL;
@@ -237,48 +380,32 @@ const char *bjvmi_decode_map_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, const
   return q + 1;
 }
 
-/* By the public call, which replaces a value that is there. */
-static bool insert_or_replace(bjvmi_decoder *vm, bjvmi_decode_frame *f, const upb_MessageValue *value) {
-  switch (upb_Map_Insert((upb_Map *)f->at, f->u.map.key, *value, vm->arena)) {
-    case kUpb_MapInsertStatus_Inserted: return true;
-    case kUpb_MapInsertStatus_Replaced:
-      if (vm->flags & BJVM_DECODE_LAST_WINS) return true;
-      bjvmi_decode_fail_key(vm, BJVM_DUPLICATE_KEY);
-      return false;
-    default: vm->status = BJVM_OUT_OF_MEMORY; return false;
-  }
-}
-
-bool bjvmi_decode_map_insert(bjvmi_decoder *vm, bjvmi_decode_frame *f, const upb_MessageValue *value) {
+bool bjvmi_decode_map_insert(bjvmi_decoder *vm, bjvmi_decode_frame *f) {
   size_t cost = ENTRY_COST;
   bjvmi_kind kind = BJVMI_OP_KIND(f->plan->words[1].op);
   if (BJVMI_OP_KIND(f->plan->words[0].op) == BJVMI_KIND_STRING) cost += f->u.map.key.str_val.size;
   if (kind == BJVMI_KIND_STRING || kind == BJVMI_KIND_BYTES) cost += sizeof(upb_StringView);
-  if (!bjvmi_decode_count(vm)) return false;
-  if (!bjvmi_decode_charge(vm, cost)) return false;
-#ifndef BJVM_SIZE_SMALL
-  switch (bjvmi_upb_map_put((upb_Map *)f->at, &f->plan->binding->hashing, &f->u.map.key, value, vm->arena)) {
-    case BJVMI_MAP_PUT: return true;
-    case BJVMI_MAP_NO_MEMORY: vm->status = BJVM_OUT_OF_MEMORY; return false;
-    default: break;
-  }
-#endif
-  return insert_or_replace(vm, f, value);
+  return bjvmi_decode_count(vm) && bjvmi_decode_charge(vm, cost) && put_entry(vm, f);
 }
 
 /* -- Maps of scalars ------------------------------------------------------------------------------------ */
 
 /* One entry; NULL on failure. */
 static const char *read_entry(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *p) {
-  upb_MessageValue v;
   const char *start;
   p = bjvmi_decode_map_key(vm, f, p);
   if (!p) return NULL;
   p = start = bjvmi_decode_token(vm, p);
-  memset(&v, 0, sizeof v);
-  switch (bjvmi_decode_scalar(vm, &p, f->plan, &f->plan->words[1], &v)) {
+  upb_MessageValue *v = bjvmi_decode_map_value(vm);
+  if (BJVMI_OP_KIND(f->plan->words[1].op) == BJVMI_KIND_STRING && *p == '"') {
+    p = bjvmi_decode_string(vm, p, v);
+    if (p && bjvmi_decode_map_insert(vm, f)) return p;
+    return vm->fault ? NULL : bjvmi_decode_fail(vm, vm->status, start, NULL);
+  }
+  memset(v, 0, sizeof *v);
+  switch (bjvmi_decode_scalar(vm, &p, f->plan, &f->plan->words[1], v)) {
     case BJVMI_READ_VALUE:
-      if (bjvmi_decode_map_insert(vm, f, &v)) return p;
+      if (bjvmi_decode_map_insert(vm, f)) return p;
       return vm->fault ? NULL : bjvmi_decode_fail(vm, vm->status, start, NULL);
     case BJVMI_READ_NULL: return bjvmi_decode_fail(vm, BJVM_NULL_ELEMENT, start, "a value");
     case BJVMI_READ_DROP: return p;
@@ -312,6 +439,6 @@ const char *bjvmi_decode_map(bjvmi_decoder *vm, const char *p, bjvmi_decode_fram
     p = read_entries(vm, f, p);
     if (!p) return NULL;
   }
-  if (!bjvmi_decode_map_close(vm, f)) return bjvmi_decode_fail(vm, vm->status, p, NULL);
-  return p;
+  if (bjvmi_decode_map_close(vm, f)) return p;
+  return vm->fault ? NULL : bjvmi_decode_fail(vm, vm->status, p, NULL);
 }

@@ -93,19 +93,12 @@ static const char *read_escaped(bjvmi_decoder *vm, const char *p, const char *q,
 }
 
 const char *bjvmi_decode_string(bjvmi_decoder *vm, const char *p, void *dst) {
+  const char *q = bjvmi_decode_plain_string(vm, p, dst);
+  return q ? q : bjvmi_decode_long_string(vm, p, dst);
+}
+
+const char *bjvmi_decode_long_string(bjvmi_decoder *vm, const char *p, void *dst) {
   unsigned flags = 0;
-  size_t length = bjvmi_short_length(p + 1);
-  if (__builtin_expect(length <= BJVMI_SHORT_MAX, 1)) {
-    if (vm->flags & BJVM_DECODE_ALIAS) {
-      bjvmi_upb_set_string(dst, vm->json + bjvmi_decode_offset(vm, p + 1), length);
-      return p + length + 2;
-    }
-    char *place = (char *)bjvmi_decode_alloc(vm, length);
-    if (__builtin_expect(!place, 0)) return bjvmi_decode_fail(vm, vm->status, p, NULL);
-    bjvmi_decode_copy_short(vm, place, p + 1, length);
-    bjvmi_upb_set_string(dst, place, length);
-    return p + length + 2;
-  }
   const char *q = vm->kernels->scan(p + 1, vm->end, &flags);
   if (__builtin_expect(q >= vm->end || *q != '"', 0)) return bjvmi_decode_close_quote(vm, p, &flags);
   if (__builtin_expect(flags != 0, 0)) {

@@ -120,7 +120,7 @@ open_object: /* p is at the brace of `child` */
   f->u.message.nulls = 0;
   f->u.message.wide = NULL;
   f->u.message.any = NULL;
-  f->extensions = (uint16_t)vm->extension_count;
+  f->first = (uint16_t)vm->extension_count;
   if (__builtin_expect(plan->word_count > 64, 0) && !bjvmi_decode_wide_begin(vm, f)) goto failed_here;
   w = plan->words;
   f->pc = w + plan->word_count; /* no member yet */
@@ -258,20 +258,12 @@ UINT64_NUMBER : {
 
 STRING : {
   if (__builtin_expect(*p != '"', 0)) goto slow_scalar;
-  size_t length = bjvmi_short_length(p + 1);
-  if (__builtin_expect(length <= BJVMI_SHORT_MAX, 1)) {
-    if (__builtin_expect(vm->flags & BJVM_DECODE_ALIAS, 0)) {
-      bjvmi_upb_set_string(SLOT(), vm->json + bjvmi_decode_offset(vm, p + 1), length);
-    } else {
-      char *place = (char *)bjvmi_decode_alloc(vm, length);
-      if (__builtin_expect(!place, 0)) goto failed_here;
-      bjvmi_decode_copy_short(vm, place, p + 1, length);
-      bjvmi_upb_set_string(SLOT(), place, length);
-    }
-    p += length + 2;
+  const char *q = bjvmi_decode_plain_string(vm, p, SLOT());
+  if (__builtin_expect(q != NULL, 1)) {
+    p = q;
     STORED();
   }
-  p = bjvmi_decode_string(vm, p, SLOT());
+  p = bjvmi_decode_long_string(vm, p, SLOT());
   if (__builtin_expect(!p, 0)) goto failed;
   STORED();
 }
@@ -451,7 +443,7 @@ close_object:
       goto failed;
     }
   }
-  vm->extension_count = f->extensions;
+  vm->extension_count = f->first;
   if (__builtin_expect(f->u.message.wide != NULL, 0)) bjvmi_decode_wide_end(vm, f);
   if (__builtin_expect(f->u.message.any != NULL, 0) && !bjvmi_decode_any_close(vm, f->u.message.any))
     goto failed_here;
@@ -553,7 +545,8 @@ json_value : { /* google.protobuf.Value: the first byte tells which of the six *
     goto value;
   }
   if (which == 3) {
-    p = bjvmi_decode_string(vm, p, SLOT());
+    const char *q = bjvmi_decode_plain_string(vm, p, SLOT());
+    p = __builtin_expect(q != NULL, 1) ? q : bjvmi_decode_long_string(vm, p, SLOT());
     if (__builtin_expect(!p, 0)) goto failed;
   } else if (which == 2) {
     double v;
@@ -572,7 +565,13 @@ json_value : { /* google.protobuf.Value: the first byte tells which of the six *
     }
     memcpy(SLOT(), &v, 8);
     p = q;
-  } else { /* a bool, or null, which is the number of an enum: both go right where they belong */
+  } else if (which == 1 && bjvmi_decode_is_null(p)) {
+    bjvmi_upb_set_u32(SLOT(), 0); /* the number of an enum */
+    p += 4;
+  } else if (which == 4 && memcmp(p, "true", 4) == 0) {
+    *(bool *)SLOT() = true;
+    p += 4;
+  } else {
     const char *q = p;
     if (bjvmi_decode_scalar(vm, &q, plan, w, SLOT()) != BJVMI_READ_VALUE) goto failed;
     p = q;
@@ -609,7 +608,7 @@ any_value : {
   f->u.message.nulls = 0;
   f->u.message.wide = NULL;
   f->u.message.any = any;
-  f->extensions = (uint16_t)vm->extension_count;
+  f->first = (uint16_t)vm->extension_count;
   if (__builtin_expect(plan->word_count > 64, 0) && !bjvmi_decode_wide_begin(vm, f)) goto failed_here;
   w = plan->words;
   f->pc = w + plan->word_count;
@@ -696,7 +695,7 @@ open_map:
   f->place = BJVMI_PLACE_NONE;
   f->pc = w;
   f->plan = sub;
-  if (!bjvmi_decode_map_open(vm, f, child, sub, p)) goto failed_here;
+  if (!bjvmi_decode_map_open(vm, f, child)) goto failed_here;
   if (BJVMI_OP_KIND(sub->words[1].op) < BJVMI_KIND_MESSAGE) {
     p = bjvmi_decode_map(vm, p, f);
     if (__builtin_expect(!p, 0)) goto failed;
@@ -706,7 +705,6 @@ open_map:
   p = bjvmi_decode_token(vm, p + 1);
   if (*p == '}') goto close_map;
 entry : {
-  upb_MessageValue v;
   if (__builtin_expect(*p != '"', 0)) goto no_name;
   p = bjvmi_decode_map_key(vm, f, p);
   if (__builtin_expect(!p, 0)) goto failed;
@@ -717,11 +715,10 @@ entry : {
     bjvmi_decode_fail(vm, BJVM_NULL_ELEMENT, p, "a value");
     goto failed;
   }
-  memset(&v, 0, sizeof v);
   child = bjvmi_decode_new(vm, sub->table);
   if (__builtin_expect(!child, 0)) goto failed_here;
-  v.msg_val = (const upb_Message *)child;
-  if (!bjvmi_decode_map_insert(vm, f, &v)) goto failed_here;
+  bjvmi_decode_map_value(vm)->msg_val = (const upb_Message *)child;
+  if (!bjvmi_decode_map_insert(vm, f)) goto failed_here;
   goto value;
 }
 

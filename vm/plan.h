@@ -63,7 +63,9 @@ typedef struct bjvmi_binding {
   const bjvm_image *image;
   bjvmi_slot *slots; /* one per message record */
   const bjvmi_kernels *kernels;
+#ifndef BJVM_SIZE_SMALL
   bjvmi_map_hashing hashing; /* of the maps that messages have */
+#endif
   upb_Arena *arena;
   bool in_place_only; /* a word that had to be copied is a mismatch */
   /* Fills slots[message] when it is met first, or returns NULL (a status in *status); called without any

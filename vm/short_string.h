@@ -238,8 +238,8 @@ static inline bool bjvmi_short_plain(char *out, const char *p, size_t n) {
 #define BJVMI_SHORT_ONCE static inline
 #endif
 
-/* Up to 15 digits with a sign: the place behind them, or NULL where the slow twin must look (another
- * spelling, a longer or a bad number). Reads at most 20 bytes. */
+/* An integer of up to 19 digits with a sign: the place behind it, or NULL where the slow twin must look (another
+ * spelling, a bad number, or one beyond int64_t). Reads at most 26 bytes. */
 BJVMI_SHORT_ONCE const char *bjvmi_short_int(const char *p, int64_t *v);
 
 #if !defined(BJVM_SIZE_SMALL) || defined(BJVMI_SHORT_DEFINE)
@@ -253,8 +253,14 @@ BJVMI_SHORT_ONCE const char *bjvmi_short_int(const char *p, int64_t *v) {
   if (digits == 8) {
     uint64_t low;
     size_t more = bjvmi_short_digits(p + 8, &low);
-    if (more == 8) return NULL;
+    if (more == 8) {
+      n = n * 100000000 + low;
+      more = bjvmi_short_digits(p + 16, &low);
+      if (more > 3) return NULL; /* 19 digits fit 64 bits */
+      digits += 8;
+    }
     n = n * bjvmi_powers_of_ten[more] + low;
+    if (n > INT64_MAX) return NULL;
     digits += more;
   }
   if (digits == 0 || (*p == '0' && digits > 1)) return NULL;

@@ -370,7 +370,7 @@ static inline bool bjvmi_upb_map_value(const upb_MessageValue *v, size_t size, u
 typedef enum bjvmi_map_put {
   BJVMI_MAP_PUT,
   BJVMI_MAP_TAKEN,     /* the key is there; nothing was changed */
-  BJVMI_MAP_OTHERWISE, /* the public call has to do it: the table must grow, or its hash is not known */
+  BJVMI_MAP_OTHERWISE, /* the public call has to do it, as the table must grow; or see bjvmi_upb_map_place */
   BJVMI_MAP_NO_MEMORY,
 } bjvmi_map_put;
 
@@ -380,6 +380,11 @@ static inline uint32_t bjvmi_upb_hash_integer(uintptr_t key) {
 }
 
 static inline uint32_t bjvmi_upb_hash_string(const bjvmi_map_hashing *h, const char *data, size_t size) {
+#if BJVMI_MAP_HASH_WORDS
+  if (__builtin_expect(h->words && size - BJVMI_MAP_WORDS_MIN <= BJVMI_MAP_WORDS_MAX - BJVMI_MAP_WORDS_MIN,
+                       1))
+    return bjvmi_map_hash_words(h, data, size);
+#endif
   return _upb_Hash(data, size, h->seed);
 }
 
@@ -387,21 +392,25 @@ static inline uint32_t bjvmi_upb_hash_key(const bjvmi_map_hashing *h, bool strin
   return string ? bjvmi_upb_hash_string(h, key.str->data, key.str->size) : bjvmi_upb_hash_integer(key.num);
 }
 
+/* A free slot of the table, which is not full, looked for from `at` on. */
+static inline upb_tabent *bjvmi_upb_map_free(upb_table *t, size_t at) {
+  do at = (at + 1) & t->mask;
+  while (!upb_tabent_isempty(&t->entries[at]));
+  return &t->entries[at];
+}
+
 /* The entry of a new key: an empty slot in its chain, whose value and key the caller stores. There is one, as the
- * table is not full. */
+ * table is not full. `heads`: what holds a main slot is known to be of the chain that starts there. */
 static inline upb_tabent *bjvmi_upb_map_link(upb_table *t, const bjvmi_map_hashing *h, bool string,
-                                             uint32_t hash) {
+                                             uint32_t hash, bool heads) {
   upb_tabent *mine = &t->entries[hash & t->mask];
   t->count++;
   if (upb_tabent_isempty(mine)) {
     upb_tabent_clearnext(mine);
     return mine;
   }
-  size_t at = hash & t->mask;
-  do at = (at + 1) & t->mask;
-  while (!upb_tabent_isempty(&t->entries[at]));
-  upb_tabent *empty = &t->entries[at];
-  upb_tabent *before = &t->entries[bjvmi_upb_hash_key(h, string, mine->key) & t->mask];
+  upb_tabent *empty = bjvmi_upb_map_free(t, hash & t->mask);
+  upb_tabent *before = heads ? mine : &t->entries[bjvmi_upb_hash_key(h, string, mine->key) & t->mask];
   if (before == mine) { /* the same chain: second in it */
     empty->next = mine->next;
     upb_tabent_setnext(mine, empty);
@@ -446,52 +455,83 @@ static inline const upb_SizePrefixString *bjvmi_upb_map_key(upb_StringView key, 
   return (const upb_SizePrefixString *)(const void *)copy;
 }
 
-static inline bjvmi_map_put bjvmi_upb_map_put_string(upb_Map *map, const bjvmi_map_hashing *h,
-                                                     upb_StringView key, const upb_MessageValue *value,
-                                                     upb_Arena *arena) {
-  upb_table *t = &map->t.strtable.t;
-  upb_value v = {0};
-  if (bjvmi_upb_map_full(t) || key.size > UINT32_MAX) return BJVMI_MAP_OTHERWISE;
-  uint32_t hash = bjvmi_upb_hash_string(h, key.data, key.size);
-  for (const upb_tabent *e = bjvmi_upb_map_chain(t, hash); e; e = bjvmi_upb_map_after(e)) {
-    if (e->key.str->size == key.size && memcmp(e->key.str->data, key.data, key.size) == 0)
-      return BJVMI_MAP_TAKEN;
-  }
-  const upb_SizePrefixString *copy = bjvmi_upb_map_key(key, arena);
-  if (!copy || !bjvmi_upb_map_value(value, (size_t)map->val_size, &v, arena)) return BJVMI_MAP_NO_MEMORY;
-  upb_tabent *e = bjvmi_upb_map_link(t, h, true, hash);
-  e->key.str = copy;
+/* Whether the map's keys are strings. */
+static inline bool bjvmi_upb_map_strings(const upb_Map *map) { return map->key_size == UPB_MAPTYPE_STRING; }
+
+/* Whether the hash of the map's keys is known: if not, only the public call adds to it. (Integers wider than a pointer
+ * are kept as strings.) */
+static inline bool bjvmi_upb_map_hashed(const upb_Map *map, const bjvmi_map_hashing *h) {
+  if (!map->UPB_PRIVATE(is_strtable)) return h->integers;
+  return h->strings && bjvmi_upb_map_strings(map);
+}
+
+/* The hash of a key of such a map. */
+static inline uint32_t bjvmi_upb_map_hash(const upb_Map *map, const bjvmi_map_hashing *h, bool string,
+                                          const upb_MessageValue *key) {
+  if (!string) return bjvmi_upb_hash_integer(bjvmi_upb_map_integer(key, (size_t)map->key_size));
+  return bjvmi_upb_hash_string(h, key->str_val.data, key->str_val.size);
+}
+
+/* Whether `count` new entries fit the table as it is. */
+static inline bool bjvmi_upb_map_takes(const upb_Map *map, size_t count) {
+  const upb_table *t = bjvmi_upb_map_table(map);
+  uint32_t size = t->mask + 1;
+  return t->count + count <= size - size / 8;
+}
+
+/* Key and value as the table holds them; false: out of memory. */
+static inline bool bjvmi_upb_map_content(const upb_Map *map, bool string, const upb_MessageValue *key,
+                                         const upb_MessageValue *value, upb_Arena *arena, upb_key *k,
+                                         upb_value *v) {
+  *v = (upb_value){0};
+  if (string) k->str = bjvmi_upb_map_key(key->str_val, arena);
+  else k->num = bjvmi_upb_map_integer(key, (size_t)map->key_size);
+  return !(string && !k->str) && bjvmi_upb_map_value(value, (size_t)map->val_size, v, arena);
+}
+
+static inline bool bjvmi_upb_map_same(bool string, upb_key held, const upb_MessageValue *key,
+                                      uintptr_t integer) {
+  if (!string) return held.num == integer;
+  return held.str->size == key->str_val.size &&
+         memcmp(held.str->data, key->str_val.data, key->str_val.size) == 0;
+}
+
+/* Adds an entry of a hashed map if its main slot is free, and then its key is new; OTHERWISE: it is not. The table takes
+ * it. */
+static inline bjvmi_map_put bjvmi_upb_map_place(upb_Map *map, bool string, uint32_t hash,
+                                                const upb_MessageValue *key, const upb_MessageValue *value,
+                                                upb_Arena *arena) {
+  upb_table *t = string ? &map->t.strtable.t : &map->t.inttable.t;
+  upb_tabent *e = &t->entries[hash & t->mask];
+  upb_key k;
+  upb_value v;
+  if (!upb_tabent_isempty(e)) return BJVMI_MAP_OTHERWISE;
+  if (!bjvmi_upb_map_content(map, string, key, value, arena, &k, &v)) return BJVMI_MAP_NO_MEMORY;
+  t->count++;
+  e->key = k;
   e->val = v;
+  upb_tabent_clearnext(e);
   return BJVMI_MAP_PUT;
 }
 
-static inline bjvmi_map_put bjvmi_upb_map_put_integer(upb_Map *map, const bjvmi_map_hashing *h, uintptr_t key,
-                                                      const upb_MessageValue *value, upb_Arena *arena) {
-  upb_table *t = &map->t.inttable.t;
-  upb_value v = {0};
-  if (bjvmi_upb_map_full(t)) return BJVMI_MAP_OTHERWISE;
-  uint32_t hash = bjvmi_upb_hash_integer(key);
-  for (const upb_tabent *e = bjvmi_upb_map_chain(t, hash); e; e = bjvmi_upb_map_after(e)) {
-    if (e->key.num == key) return BJVMI_MAP_TAKEN;
-  }
-  if (!bjvmi_upb_map_value(value, (size_t)map->val_size, &v, arena)) return BJVMI_MAP_NO_MEMORY;
-  upb_tabent *e = bjvmi_upb_map_link(t, h, false, hash);
-  e->key.num = key;
-  e->val = v;
-  return BJVMI_MAP_PUT;
-}
-
-/* Adds an entry whose key is not in the map. */
-static inline bjvmi_map_put bjvmi_upb_map_put(upb_Map *map, const bjvmi_map_hashing *h,
-                                              const upb_MessageValue *key, const upb_MessageValue *value,
-                                              upb_Arena *arena) {
+/* Adds an entry to a hashed map whose keys are strings or not; see bjvmi_upb_map_link for `heads`. */
+static inline bjvmi_map_put bjvmi_upb_map_put(upb_Map *map, const bjvmi_map_hashing *h, bool string,
+                                              uint32_t hash, bool heads, const upb_MessageValue *key,
+                                              const upb_MessageValue *value, upb_Arena *arena) {
   assert(!map->UPB_PRIVATE(is_frozen));
-  if (map->UPB_PRIVATE(is_strtable)) {
-    bool known = h->strings && map->key_size == UPB_MAPTYPE_STRING;
-    return known ? bjvmi_upb_map_put_string(map, h, key->str_val, value, arena) : BJVMI_MAP_OTHERWISE;
+  upb_table *t = string ? &map->t.strtable.t : &map->t.inttable.t;
+  upb_key k;
+  upb_value v;
+  uintptr_t integer = string ? 0 : bjvmi_upb_map_integer(key, (size_t)map->key_size);
+  if (bjvmi_upb_map_full(t) || (string && key->str_val.size > UINT32_MAX)) return BJVMI_MAP_OTHERWISE;
+  for (const upb_tabent *e = bjvmi_upb_map_chain(t, hash); e; e = bjvmi_upb_map_after(e)) {
+    if (bjvmi_upb_map_same(string, e->key, key, integer)) return BJVMI_MAP_TAKEN;
   }
-  if (!h->integers) return BJVMI_MAP_OTHERWISE;
-  return bjvmi_upb_map_put_integer(map, h, bjvmi_upb_map_integer(key, (size_t)map->key_size), value, arena);
+  if (!bjvmi_upb_map_content(map, string, key, value, arena, &k, &v)) return BJVMI_MAP_NO_MEMORY;
+  upb_tabent *e = bjvmi_upb_map_link(t, h, string, hash, heads);
+  e->key = k;
+  e->val = v;
+  return BJVMI_MAP_PUT;
 }
 
 enum { BJVMI_MAP_TRIES = 12, BJVMI_MAP_TRY_SLOTS = 16 };
@@ -538,6 +578,20 @@ static inline bool bjvmi_upb_map_try_strings(const bjvmi_map_hashing *h) {
   return true;
 }
 
+/* Whether bjvmi_map_hash_words gives upb's hash of strings, for a string of each length. */
+static inline void bjvmi_upb_map_try_words(bjvmi_map_hashing *h) {
+#if BJVMI_MAP_HASH_WORDS
+  static const char text[] = "the quick brown fox jumps over";
+  h->state = h->seed ^ kWyhashSalt[0];
+  h->constant = kWyhashSalt[1];
+  h->words = true;
+  for (size_t n = BJVMI_MAP_WORDS_MIN; n <= BJVMI_MAP_WORDS_MAX; n++)
+    h->words &= bjvmi_map_hash_words(h, text + n / 2, n) == _upb_Hash(text + n / 2, n, h->seed);
+#else
+  h->words = false;
+#endif
+}
+
 /* Finds out how upb hashes keys. A wrong guess passes once in 2^48 times (four bits a try). */
 static inline bjvmi_map_hashing bjvmi_upb_map_hashing(void) {
   bjvmi_map_hashing h = {.strings = false, .integers = true};
@@ -546,6 +600,7 @@ static inline bjvmi_map_hashing bjvmi_upb_map_hashing(void) {
     h.seed = (uint64_t)((uintptr_t)kWyhashSalt - far);
     h.strings = bjvmi_upb_map_try_strings(&h);
   }
+  if (h.strings) bjvmi_upb_map_try_words(&h);
   for (uintptr_t i = 0; i < BJVMI_MAP_TRIES && h.integers; i++)
     h.integers = bjvmi_upb_map_try_integer((uintptr_t)UINT64_C(0x9e3779b97f4a7c15) * (i + 1) >> i);
   return h;

@@ -159,7 +159,7 @@ Test(bind, in_place_saves_memory) {
   for (int i = 0; i < 2; i++) {
     const bjvm_image *image = compile(&f, "cases.v3.T", i ? HOST : 0);
     bjvm_status status = BJVM_OUT_OF_MEMORY;
-    for (needed[i] = 128; status == BJVM_OUT_OF_MEMORY; needed[i] += 64) {
+    for (needed[i] = 128; status == BJVM_OUT_OF_MEMORY; needed[i] += 8) {
       upb_Arena *arena = upb_Arena_Init(block, needed[i], NULL);
       const bjvm_plan *plan;
       status = bjvm_image_bind(image, NULL, table_of(&f, "cases.v3.T"), arena, &plan, NULL);
