@@ -99,7 +99,8 @@ char *bjvmi_encode_run(bjvmi_encoder *vm, const bjvm_plan *plan, const upb_Messa
 
 /* -- encode_kernels.c: whatever has a loop of its own. Each returns the new end, or NULL with vm->status set. --- */
 
-char *bjvmi_encode_string(bjvmi_encoder *vm, char *out, const char *data, size_t size);
+/* A string with its quotes; the loops ask bjvmi_encode_string. */
+char *bjvmi_encode_long_string(bjvmi_encoder *vm, char *out, const char *data, size_t size);
 /* The inside of a JSON string: `data` escaped, without quotes. */
 char *bjvmi_encode_inside(bjvmi_encoder *vm, char *out, const char *data, size_t size);
 char *bjvmi_encode_bytes(bjvmi_encoder *vm, char *out, const char *data, size_t size);
@@ -138,6 +139,25 @@ char *bjvmi_encode_field_mask(bjvmi_encoder *vm, char *out, const bjvm_plan *sub
  * set; an empty Any is `{}` with *plan NULL. */
 char *bjvmi_encode_any(bjvmi_encoder *vm, char *out, const bjvm_plan *sub, const void *msg,
                        const bjvm_plan **plan, const upb_Message **content);
+
+/* A string with its quotes. Most are short and plain: without a call then. */
+#ifdef BJVM_SIZE_SMALL
+static inline
+#else
+static inline __attribute__((always_inline))
+#endif
+    char *
+    bjvmi_encode_string(bjvmi_encoder *vm, char *out, const char *data, size_t size) {
+#ifndef BJVM_SIZE_SMALL
+  if (__builtin_expect(size - 1 < BJVMI_SHORT_MAX && vm->escape_flags == 0, 1) &&
+      bjvmi_short_plain(out + 1, data, size)) {
+    *out = '"';
+    out[size + 1] = '"';
+    return out + size + 2;
+  }
+#endif
+  return bjvmi_encode_long_string(vm, out, data, size);
+}
 
 static inline bool bjvmi_double_is_finite(double v) {
   uint64_t bits;
