@@ -54,6 +54,27 @@ static inline const char *simple_int64(const char *p, int64_t *v) {
 static inline bool ends_number(char c) { return c == ',' || c == '}' || c == ']'; }
 #endif
 
+/* Which member of google.protobuf.Value begins with this byte; a number where none does. By a table, as it is random and
+ * a tree of compares is guessed wrong more than once. */
+static inline uint32_t value_case(char c) {
+#ifdef BJVM_SIZE_SMALL
+  switch (c) {
+    case '{': return 5;
+    case '[': return 6;
+    case '"': return 3;
+    case 't':
+    case 'f': return 4;
+    case 'n': return 1;
+    default: return 2;
+  }
+#else
+  enum { NUMBER = 2 };
+  static const uint8_t cases[256] = {['{'] = 5 - NUMBER, ['['] = 6 - NUMBER, ['"'] = 3 - NUMBER,
+                                     ['t'] = 4 - NUMBER, ['f'] = 4 - NUMBER, ['n'] = 0xff};
+  return (uint8_t)(cases[(uint8_t)c] + NUMBER);
+#endif
+}
+
 /* Whether the value at p is a null that does not set the field. */
 static inline bool leaves_unset(const char *p, const bjvmi_word *w) {
   bjvmi_kind kind = BJVMI_OP_KIND(w->op);
@@ -515,66 +536,69 @@ value:
   goto resume;
 
 json_value : { /* google.protobuf.Value: the first byte tells which of the six */
-  uint32_t which;
-  switch (*p) {
-    case '{': which = 5; break;
-    case '[': which = 6; break;
-    case '"': which = 3; break;
-    case 't':
-    case 'f': which = 4; break;
-    case 'n': which = 1; break;
-    default: which = 2; break;
-  }
+  uint32_t which = value_case(*p);
   w = &sub->words[which - 1];
   plan = sub;
   msg = child;
-  if (which >= 5) {
-    sub = bjvmi_decode_sub(vm, plan, w);
-    if (__builtin_expect(!sub, 0)) goto failed_here;
-    bool had = bjvmi_upb_oneof_case(msg, w->presence) == which;
-    child = had ? bjvmi_upb_pointer(SLOT()) : NULL;
-    if (!child) {
-      child = bjvmi_decode_new(vm, sub->table);
-      if (__builtin_expect(!child, 0)) goto failed_here;
-      bjvmi_upb_set_pointer(SLOT(), child);
-      bjvmi_upb_set_oneof_case(msg, w->presence, which);
-    } else if (upb_Message_IsFrozen((const upb_Message *)child)) {
-      bjvmi_decode_fail(vm, BJVM_FROZEN, p, NULL);
-      goto failed;
-    }
-    goto value;
-  }
-  if (which == 3) {
-    const char *q = bjvmi_decode_plain_string(vm, p, SLOT());
-    p = __builtin_expect(q != NULL, 1) ? q : bjvmi_decode_long_string(vm, p, SLOT());
-    if (__builtin_expect(!p, 0)) goto failed;
-  } else if (which == 2) {
-    double v;
-    const char *q = NULL;
-#ifndef BJVM_SIZE_SMALL
-    q = bjvmi_num_plain_double(p, &v);
-    if (__builtin_expect(q && !ends_number(*q), 0)) q = NULL;
-#endif
-    if (__builtin_expect(!q, 0)) {
-      if (*p != '-' && (uint8_t)(*p - '0') > 9) {
-        bjvmi_decode_unexpected(vm, p, "a value");
+  switch (which) {
+    case 5:
+    case 6: {
+      sub = bjvmi_decode_sub(vm, plan, w);
+      if (__builtin_expect(!sub, 0)) goto failed_here;
+      bool had = bjvmi_upb_oneof_case(msg, w->presence) == which;
+      child = had ? bjvmi_upb_pointer(SLOT()) : NULL;
+      if (!child) {
+        child = bjvmi_decode_new(vm, sub->table);
+        if (__builtin_expect(!child, 0)) goto failed_here;
+        bjvmi_upb_set_pointer(SLOT(), child);
+        bjvmi_upb_set_oneof_case(msg, w->presence, which);
+      } else if (upb_Message_IsFrozen((const upb_Message *)child)) {
+        bjvmi_decode_fail(vm, BJVM_FROZEN, p, NULL);
         goto failed;
       }
-      q = p;
-      if (bjvmi_decode_scalar(vm, &q, plan, w, &v) != BJVMI_READ_VALUE) goto failed;
+      goto value;
     }
-    memcpy(SLOT(), &v, 8);
-    p = q;
-  } else if (which == 1 && bjvmi_decode_is_null(p)) {
-    bjvmi_upb_set_u32(SLOT(), 0); /* the number of an enum */
-    p += 4;
-  } else if (which == 4 && memcmp(p, "true", 4) == 0) {
-    *(bool *)SLOT() = true;
-    p += 4;
-  } else {
-    const char *q = p;
-    if (bjvmi_decode_scalar(vm, &q, plan, w, SLOT()) != BJVMI_READ_VALUE) goto failed;
-    p = q;
+    case 3: {
+      const char *q = bjvmi_decode_plain_string(vm, p, SLOT());
+      p = __builtin_expect(q != NULL, 1) ? q : bjvmi_decode_long_string(vm, p, SLOT());
+      if (__builtin_expect(!p, 0)) goto failed;
+      break;
+    }
+    case 2: {
+      double v;
+      const char *q = NULL;
+#ifndef BJVM_SIZE_SMALL
+      q = bjvmi_num_plain_double(p, &v);
+      if (__builtin_expect(q && !ends_number(*q), 0)) q = NULL;
+#endif
+      if (__builtin_expect(!q, 0)) {
+        if (*p != '-' && (uint8_t)(*p - '0') > 9) {
+          bjvmi_decode_unexpected(vm, p, "a value");
+          goto failed;
+        }
+        q = p;
+        if (bjvmi_decode_scalar(vm, &q, plan, w, &v) != BJVMI_READ_VALUE) goto failed;
+      }
+      memcpy(SLOT(), &v, 8);
+      p = q;
+      break;
+    }
+    case 1:
+      if (!bjvmi_decode_is_null(p)) goto slow_value;
+      bjvmi_upb_set_u32(SLOT(), 0); /* the number of an enum */
+      p += 4;
+      break;
+    default: { /* a bool */
+      if (memcmp(p, "true", 4) == 0) {
+        *(bool *)SLOT() = true;
+        p += 4;
+        break;
+      }
+    slow_value:;
+      const char *q = p;
+      if (bjvmi_decode_scalar(vm, &q, plan, w, SLOT()) != BJVMI_READ_VALUE) goto failed;
+      p = q;
+    }
   }
   bjvmi_upb_set_oneof_case(msg, w->presence, which);
   goto resume;

@@ -46,7 +46,7 @@ static inline uint64_t bjvmi_map_mix(uint64_t a, uint64_t b) {
  * 4 of a string of up to 8; here both are put together from words of 4 bytes. */
 static inline uint32_t bjvmi_map_hash_words(const bjvmi_map_hashing *h, const char *p, size_t size) {
   bool more = size > 8;
-  size_t step = more ? 4 : 0;
+  size_t step = (size_t)more * 4;
   uint64_t mask = (uint64_t)0 - more;
   const char *last = p + size - 4;
   uint32_t first[2];
@@ -56,7 +56,7 @@ static inline uint32_t bjvmi_map_hash_words(const bjvmi_map_hashing *h, const ch
   memcpy(&end[0], last - step, 4);
   memcpy(&end[1], last, 4);
   uint64_t a = first[0] | ((uint64_t)first[1] << 32 & mask);
-  uint64_t b = more ? end[0] | (uint64_t)end[1] << 32 : end[1];
+  uint64_t b = (uint64_t)end[1] << 8 * step | (end[0] & mask);
   uint64_t w = bjvmi_map_mix(a ^ h->constant, b ^ h->state);
   return (uint32_t)bjvmi_map_mix(w, h->constant ^ size);
 }
