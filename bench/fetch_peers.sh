@@ -9,9 +9,8 @@
 # python    packages/python: the machine's own suite's python3-protobuf
 # npm       packages/npm: protobufjs and @bufbuild/protobuf, by npm
 #
-# Nothing is installed and the machine's apt state is not touched: apt works in a private directory, with source lists
-# made from the machine's own by replacing the suite, as subprojects/upb/fetch.sh does. packages/PEER/VERSIONS says what was
-# taken. Does nothing for a peer that is there already. Exit 1: one cannot be had; the benchmark then names it as missing.
+# Nothing is installed and the machine's apt state is not touched (subprojects/upb/apt.sh). packages/PEER/VERSIONS says what
+# was taken. Does nothing for a peer that is there already. Exit 1: one cannot be had; the benchmark then names it as missing.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -24,87 +23,15 @@ fail() {
   exit 1
 }
 
-# -- apt in a private directory ----------------------------------------------------------------------------------------
+. "$here/../subprojects/upb/apt.sh"
 
-# The machine's own Debian sources with @SUITE@ where the suite goes; mirror, options and key are kept as they are.
-collect_sources() {
-  mkdir "$work/templates"
-  for file in /etc/apt/sources.list.d/*.sources; do
-    [ -f "$file" ] || continue
-    awk -v RS= -v codename="$codename" -v out="$work/templates/$(basename "$file" .sources)" '
-      /\nSuites:|^Suites:/ && (" " $0 "\n") ~ ("[ \t]" codename "[ \t\n]") {
-        gsub(/(^|\n)Suites:[^\n]*/, "\nSuites: @SUITE@"); gsub(/(^|\n)Components:[^\n]*/, "\nComponents: main")
-        sub(/^\n/, ""); print > (out "-" NR ".sources")
-      }' "$file"
-  done
-  for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
-    [ -f "$file" ] || continue
-    awk -v codename="$codename" -v out="$work/templates/$(basename "$file" .list)" '
-      $1 == "deb" && $0 ~ ("[ \t]" codename "[ \t]+.*main") {
-        sub("[ \t]" codename "[ \t].*", " @SUITE@ main"); print > (out "-" NR ".list")
-      }' "$file"
-  done
-  [ -n "$(ls "$work/templates")" ] || fail "found no Debian source with component main under /etc/apt"
-}
-
-start_apt() {
-  [ -d "$work/templates" ] && return 0
-  for tool in apt-get apt-cache dpkg dpkg-deb awk; do
-    command -v "$tool" > /dev/null 2>&1 || fail "$tool not found: this needs Debian's apt"
-  done
-  : > "$work/status"
-  collect_sources
-}
-
-# private_apt SUITE PROGRAM ARGUMENT...
-private_apt() {
-  state=$work/suites/$1
-  program=$2
-  shift 2
-  "$program" -q \
-    -o Dir::Etc::sourcelist="$(echo "$state"/apt.*)" -o Dir::Etc::sourceparts=/dev/null \
-    -o Dir::Etc::preferences=/dev/null -o Dir::Etc::preferencesparts=/dev/null \
-    -o Dir::State="$state/state" -o Dir::State::Lists="$state/lists" \
-    -o Dir::State::status="$work/status" -o Dir::Cache="$state/cache" \
-    -o APT::Architecture="$arch" -o APT::Architectures="$arch" -o APT::Sandbox::User="$(id -un)" \
-    -o Acquire::Languages=none -o Acquire::Retries=3 "$@"
-}
-
-# Makes the private lists of a suite, once, from the first source that has it.
-update_suite() {
-  [ -d "$work/suites/$1" ] && return 0
-  for template in "$work/templates"/*; do
-    mkdir -p "$work/suites/$1/state" "$work/suites/$1/lists/partial" "$work/suites/$1/cache/archives/partial"
-    sed "s/@SUITE@/$1/" "$template" > "$work/suites/$1/apt.${template##*.}"
-    private_apt "$1" apt-get -o APT::Update::Error-Mode=any update >> "$work/log" 2>&1 && return 0
-    rm -rf "${work:?}/suites/$1"
-  done
-  return 1
-}
-
-# get_package NAME WANTED SUITE...: unpacks the newest of the first suite that has it into $root. WANTED: the least version, or
-# =PREFIX.
+# get_package NAME WANTED SUITE...: unpacks what apt_download finds into $root.
 get_package() {
-  name=$1
-  wanted=$2
-  shift 2
-  for suite; do
-    update_suite "$suite" || continue
-    version=$(private_apt "$suite" apt-cache madison "$name" 2>> "$work/log" | awk 'NR == 1 { print $3 }')
-    case $wanted in
-      =*) case $version in "${wanted#=}"*) ;; *) continue ;; esac ;;
-      *) [ -n "$version" ] && dpkg --compare-versions "${version#*:}" ge "$wanted" || continue ;;
-    esac
-    rm -rf "$work/deb"
-    mkdir "$work/deb"
-    (cd "$work/deb" && private_apt "$suite" apt-get download "$name:$arch=$version" >> "$work/log" 2>&1) || continue
-    dpkg-deb -x "$work/deb"/*.deb "$root" || return 1
-    # A library of the same version as what wants it, whatever its name is by now.
-    dpkg-deb -f "$work/deb"/*.deb Depends | tr ',' '\n' | awk '{ print $1 }' >> "$root/DEPENDS"
-    echo "$name $version $suite" >> "$root/VERSIONS"
-    return 0
-  done
-  fail "no $name, version $wanted, in $* ($(grep -E '^(E|W|Err)' "$work/log" | tail -n 1))"
+  apt_download "$@"
+  dpkg-deb -x "$deb" "$root" || fail "cannot unpack ${deb##*/}"
+  # A library of the same version as what wants it, whatever its name is by now.
+  dpkg-deb -f "$deb" Depends | tr ',' '\n' | awk '{ print $1 }' >> "$root/DEPENDS"
+  echo "$1 $version $suite" >> "$root/VERSIONS"
 }
 
 # Packages that $root's depend on and whose names match $1, and theirs.
@@ -177,7 +104,10 @@ fetch() {
   [ -f "$target/$1/VERSIONS" ] && return 0
   root=$work/$1
   mkdir "$root"
-  [ "$1" = npm ] || start_apt
+  if [ "$1" != npm ]; then
+    apt_tools
+    apt_start
+  fi
   case $1 in
     yyjson) fetch_yyjson ;;
     simdjson) fetch_simdjson ;;
@@ -192,7 +122,6 @@ fetch() {
 }
 
 arch=$(dpkg --print-architecture 2> /dev/null || echo unknown)
-codename=$(. /etc/os-release 2> /dev/null && echo "${VERSION_CODENAME:-none}")
 [ $# -gt 0 ] || set -- yyjson simdjson cpp python npm
 mkdir -p "$target"
 work=$(mktemp -d "$target/.fetch.XXXXXX")
