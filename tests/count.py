@@ -47,7 +47,7 @@ def read_cases(path):
 
 
 def suite_of(program):
-    """The suite of `bjvm:unit / num_test` is unit."""
+    """The suite of `bjvm:unit / time_test` is unit."""
     left = program.split(" / ")[0]
     return left.split(":", 1)[1].split("+")[0] if ":" in left else left
 
