@@ -133,6 +133,11 @@ static const char *plan_path(const bjvmi_options *options) {
   return options->plan ? options->plan : options->files[0];
 }
 
+/* Whether that is standard input and nobody has sent it anywhere. */
+static bool is_terminal(const char *path) {
+  return (!path || strcmp(path, "-") == 0) && isatty(STDIN_FILENO);
+}
+
 static bool dump_file(const bjvmi_options *options) {
   upb_Arena *arena = upb_Arena_New();
   const bjvm_image *image;
@@ -162,6 +167,9 @@ int bjvmi_cmd_dump(const bjvmi_options *options) {
     return usage_error(options, "--type goes with a schema, not with FILE.bjp");
   if (!schema && options->file_count + (options->plan != NULL) > 1)
     return usage_error(options, "more than one FILE");
+  /* Without this, a forgotten FILE looks like a program that hangs. */
+  if (!schema && is_terminal(plan_path(options)))
+    return usage_error(options, "a plan file is binary and is not read from a terminal; give FILE.bjp");
   bool ok = schema ? dump_compiled(options) : dump_file(options);
   return ok ? BJVMI_EXIT_DONE : BJVMI_EXIT_BAD_INPUT;
 }

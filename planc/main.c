@@ -42,9 +42,11 @@ static const bjvmi_command commands[] = {
      "The array of --emit is aligned for bjvm_image_load; the macros of the header begin with its name.\n",
      bjvmi_cmd_compile},
     {"dump", BJVMI_FOR_DUMP,
-     "[--plan] FILE.bjp | --descriptor-set FILE --type NAME [--type NAME...] [options]",
+     "[FILE.bjp] | (--descriptor-set FILE | FILE.proto...) --type NAME [--type NAME...] [options]",
      "list what a plan file holds",
-     "Prints a listing of a plan file, or of the plan that compile would make.\n", bjvmi_cmd_dump},
+     "Prints a listing of a plan file, or of the plan that compile would make. Without FILE.bjp, or when it\n"
+     "is -, the plan file is read from standard input, unless that is a terminal.\n",
+     bjvmi_cmd_dump},
     {"verify", BJVMI_FOR_VERIFY, "FILE.bjp...", "check plan files",
      "Checks plan files completely and prints one line for each; of one that is not valid the first fault\n"
      "and its place in the file. Exits with 1 if there is one.\n",

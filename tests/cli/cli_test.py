@@ -51,7 +51,9 @@ class Result:
 
 def planc(*args, data=b"", **more):
     more.setdefault("stdout", subprocess.PIPE)
-    return Result(subprocess.run([PLANC, *args], input=data, stderr=subprocess.PIPE, timeout=120, **more))
+    if "stdin" not in more:
+        more["input"] = data
+    return Result(subprocess.run([PLANC, *args], stderr=subprocess.PIPE, timeout=120, **more))
 
 
 def codec(command, kind, *args, data=b"", **more):
@@ -450,6 +452,9 @@ def plans():
         master, slave = pty.openpty()
         done = planc(*base, stdout=slave)
         check("not to a terminal", done.code == 2 and "terminal" in done.err, done)
+        for args in [], ["-"], ["--plan=-"]:
+            expect(f"dump {args} from a terminal", planc("dump", *args, stdin=slave), 2, err=r".*not read from a terminal.*")
+        check("dump of a file at a terminal", planc("dump", plan, stdin=slave).code == 0)
         os.close(master)
         os.close(slave)
         listing = planc("dump", plan)
@@ -457,6 +462,7 @@ def plans():
         expect("dump from a set", planc("dump", *base[1:]), 0, listing.out)
         expect("dump needs a type", planc("dump", "--descriptor-set", SET), 2)
         expect("dump from stdin", planc("dump", "-", data=made.out), 0, listing.out)
+        expect("dump from stdin without FILE", planc("dump", data=made.out), 0, listing.out)
         verified = planc("verify", plan, plan)
         check("verify", verified.code == 0 and verified.out.count(b": ok, ") == 2, verified)
         bad = os.path.join(folder, "bad.bjp")
