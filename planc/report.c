@@ -26,10 +26,11 @@ typedef struct glyph {
   const char *shown; /* what stands for it; NULL: its own bytes */
 } glyph;
 
-/* Controls, and the marks that change the direction of what follows. */
+/* Controls, the marks that change the direction of what follows, and what hides between others: a zero width space, a byte order
+ * mark. */
 static bool is_unsafe(utf8proc_int32_t c) {
-  return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200e && c <= 0x200f) ||
-         (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+  return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200b || (c >= 0x200e && c <= 0x200f) ||
+         (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
 }
 
 /* The character at p. A tab is one blank; bytes that are no UTF-8 and what is unsafe are question marks. */

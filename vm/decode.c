@@ -133,7 +133,7 @@ static void add_type(bjvmi_text *t, const bjvmi_decode_frame *f) {
 
 /* Statuses whose sentence says what was found instead. */
 static bool tells_token(bjvm_status s) {
-  return (s >= BJVM_TRUNCATED && s <= BJVM_TRAILING) ||
+  return (s >= BJVM_TRUNCATED && s <= BJVM_CONTROL_CHAR) ||
          (s >= BJVM_UNKNOWN_FIELD && s <= BJVM_EXTENSION_RANGE);
 }
 

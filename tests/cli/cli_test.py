@@ -218,6 +218,8 @@ CARETS = [
     ('{"str":"e\u0301e\u0301","i32":true}', 1, 21, "i32", "WRONG_TYPE", '{"str":"e\u0301e\u0301","i32":true}', 18),
     ('{"str":"😀","i32":true}', 1, 18, "i32", "WRONG_TYPE", '{"str":"😀","i32":true}', 18),
     ('{"str":"\u202e","i32":true}', 1, 18, "i32", "WRONG_TYPE", '{"str":"?","i32":true}', 17),
+    ('\ufeff{"i32":1}', 1, 1, None, "SYNTAX", '?{"i32":1}', 0),
+    ('{"i32":\u200b1}', 1, 8, "i32", "SYNTAX", '{"i32":?1}', 7),
     ('{"i32":1} x', 1, 11, None, "TRAILING", '{"i32":1} x', 10),
     ("", 1, 1, None, "TRUNCATED", "", 0),
     ('{"i32":1', 1, 9, None, "TRUNCATED", '{"i32":1', 8),
