@@ -88,19 +88,19 @@ const char *bjvmi_decode_unexpected(bjvmi_decoder *vm, const char *p, const char
 
 /* -- The report ----------------------------------------------------------------------------------------- */
 
-/* The names an extension word belongs to: the extension in the list of open objects. */
-static const char *extension_names(const bjvmi_decoder *vm, const bjvmi_word *w) {
+/* The plan of the member that is being read: the message's, or that of an extension in the list of open objects. */
+static const bjvm_plan *member_plan(const bjvmi_decoder *vm, const bjvmi_decode_frame *f) {
+  const bjvmi_word *w = f->pc;
+  if (w >= f->plan->words && w < f->plan->words + f->plan->word_count) return f->plan;
   for (uint32_t i = 0; i < vm->extension_count; i++) {
-    if (vm->extensions[i]->plan->words == w) return vm->extensions[i]->plan->names;
+    if (vm->extensions[i]->plan->words == w) return vm->extensions[i]->plan;
   }
   return NULL;
 }
 
 static void add_member(bjvmi_text *path, const bjvmi_decoder *vm, const bjvmi_decode_frame *f) {
-  const bjvmi_word *w = f->pc;
-  bool own = w >= f->plan->words && w < f->plan->words + f->plan->word_count;
-  const char *names = own ? f->plan->names : extension_names(vm, w);
-  if (names && w->name) bjvmi_error_add_name(path, names, w->name);
+  const bjvm_plan *plan = member_plan(vm, f);
+  if (plan && f->pc->name) bjvmi_error_add_name(path, plan->names, f->pc->name);
 }
 
 static void add_path(bjvmi_text *path, const bjvmi_decoder *vm) {
@@ -131,6 +131,16 @@ static void add_type(bjvmi_text *t, const bjvmi_decode_frame *f) {
   bjvmi_text_bytes(t, name, size);
 }
 
+/* The enum that has no value of that name or number: a member's, of elements, of the values of a map. */
+static void add_enum(bjvmi_text *t, const bjvmi_decoder *vm, const bjvmi_decode_frame *f) {
+  const bjvm_plan *plan = f->kind == BJVMI_DECODE_MESSAGE ? member_plan(vm, f) : f->plan;
+  const bjvmi_word *w = f->kind == BJVMI_DECODE_MAP ? &f->plan->words[1] : f->pc;
+  if (!plan) return;
+  const bjvmi_enum *e = &plan->binding->image->enums[w->sub];
+  bjvmi_text_string(t, " in ");
+  bjvmi_text_bytes(t, plan->names + bjvmi_le32(e->name), bjvmi_le16(e->name_size));
+}
+
 /* Statuses whose sentence says what was found instead. */
 static bool tells_token(bjvm_status s) {
   return (s >= BJVM_TRUNCATED && s <= BJVM_CONTROL_CHAR) ||
@@ -140,6 +150,7 @@ static bool tells_token(bjvm_status s) {
 static void add_sentence(bjvmi_text *t, const bjvmi_decoder *vm, size_t offset) {
   bjvmi_text_status(t, vm->status);
   if (vm->status == BJVM_UNKNOWN_FIELD) add_type(t, vm->frame);
+  if (vm->status == BJVM_UNKNOWN_ENUM) add_enum(t, vm, vm->frame);
   if (vm->expected) {
     bjvmi_text_string(t, ": expected ");
     bjvmi_text_string(t, vm->expected);

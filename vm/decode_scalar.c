@@ -285,7 +285,7 @@ static bjvmi_read read_bool(bjvmi_decoder *vm, const char **p, void *dst) {
 
 static bjvmi_read unknown_enum(bjvmi_decoder *vm, const char *start) {
   if (vm->flags & BJVM_DECODE_IGNORE_UNKNOWN) return BJVMI_READ_DROP;
-  bjvmi_decode_fail(vm, BJVM_UNKNOWN_ENUM, start, "the name or number of an enum value");
+  bjvmi_decode_fail(vm, BJVM_UNKNOWN_ENUM, start, NULL);
   return BJVMI_READ_FAIL;
 }
 
