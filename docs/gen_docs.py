@@ -50,7 +50,7 @@ REMEDIES = {
     "NO_REGISTRY": "give the call a registry: an Any cannot be handled without",
     "PLAN_VERSION": "compile the plan file again with the planc of this library",
     "PLAN_CORRUPT": "`offset` names the first fault in the file",
-    "PLAN_MISMATCH": "the plan was compiled from another version of the schema than the mini table",
+    "PLAN_MISMATCH": "the plan was compiled from another version of the schema than the mini table; the message names the field",
     "PLAN_VARIANT": "call `bjvm_plan_prepare` with these encode flags after binding",
     "PLAN_LIMIT": "`path` names the type or field",
 }

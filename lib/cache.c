@@ -103,9 +103,8 @@ static const bjvm_plan *create_plan(bjvm_cache *cache, const upb_MessageDef *mes
   if (!binding) return NULL;
   uint32_t root = bjvmi_le32(binding->image->roots[0]);
   bjvm_status status = BJVM_OK;
-  uint32_t bad_field = 0;
-  const bjvm_plan *plan =
-      bjvmi_bind_message(binding, root, upb_MessageDef_MiniTable(message), &status, &bad_field);
+  bjvmi_misfit bad;
+  const bjvm_plan *plan = bjvmi_bind_message(binding, root, upb_MessageDef_MiniTable(message), &status, &bad);
   if (!plan) {
     bjvmi_cache_fail(error, status, "the plan does not bind to the mini table of", name, strlen(name));
     return NULL;
@@ -152,10 +151,9 @@ static const bjvm_plan *link_locked(bjvmi_binding *binding, uint32_t message, co
   const bjvm_plan *plan = bjvmi_slot_load(slot);
   if (plan) return plan; /* another thread was first */
   const bjvmi_message *record = &binding->image->messages[message];
-  uint32_t bad_field;
-  plan = record->flags & BJVMI_MESSAGE_EXTERNAL
-             ? link_external(binding, record, table, status)
-             : bjvmi_bind_message(binding, message, table, status, &bad_field);
+  bjvmi_misfit bad;
+  plan = record->flags & BJVMI_MESSAGE_EXTERNAL ? link_external(binding, record, table, status)
+                                                : bjvmi_bind_message(binding, message, table, status, &bad);
   return plan ? bjvmi_slot_publish(slot, plan) : NULL;
 }
 

@@ -142,12 +142,12 @@ static bjvm_plan *bind_words(bjvmi_binding *b, const bjvmi_message *rec, const u
 }
 
 bjvm_plan *bjvmi_bind_message(bjvmi_binding *b, uint32_t message, const upb_MiniTable *table,
-                              bjvm_status *status, uint32_t *bad_field) {
+                              bjvm_status *status, bjvmi_misfit *bad) {
   const bjvmi_message *rec = &b->image->messages[message];
   *status = BJVM_PLAN_UNBOUND;
-  *bad_field = 0;
+  *bad = (bjvmi_misfit){message, 0};
   if (rec->flags & BJVMI_MESSAGE_EXTERNAL) return NULL;
-  bjvm_plan *p = bind_words(b, rec, table, status, bad_field);
+  bjvm_plan *p = bind_words(b, rec, table, status, &bad->field);
   if (!p) return NULL;
   p->table = table;
   p->record = rec;
@@ -238,20 +238,22 @@ const bjvm_plan *bjvmi_plan_link(const bjvm_plan *parent, const bjvmi_word *w, b
 }
 
 /* Whether every message that `plan` refers to sits in its slot with the right table; binds and queues the
- * missing. */
+ * missing. A map whose entry does not fit is a field that does not. */
 static bool bind_children(const bjvm_plan *plan, uint16_t *queue, uint32_t *queued, bjvm_status *status,
-                          uint32_t *bad) {
+                          bjvmi_misfit *bad) {
   bjvmi_binding *b = plan->binding;
   for (uint32_t i = 0; i < plan->word_count; i++) {
     const bjvmi_word *w = &plan->words[i];
     if (!has_sub_message(w)) continue;
     const upb_MiniTable *table = sub_table(plan, w);
     const bjvm_plan *had = b->slots[w->sub].plan;
-    *bad = w->number;
+    const bjvmi_misfit field = {(uint32_t)(plan->record - b->image->messages), w->number};
+    *bad = field;
     *status = BJVM_PLAN_MISMATCH;
     if (!table || (had && had->table != table)) return false;
     if (had) continue;
     const bjvm_plan *p = bjvmi_bind_message(b, w->sub, table, status, bad);
+    if (!p && b->image->messages[w->sub].flags & BJVMI_MESSAGE_ENTRY) *bad = field;
     if (!p) return false;
     b->slots[w->sub].plan = p;
     queue[(*queued)++] = w->sub;
@@ -260,7 +262,7 @@ static bool bind_children(const bjvm_plan *plan, uint16_t *queue, uint32_t *queu
 }
 
 static bool bind_closure(bjvmi_binding *b, uint32_t root, const upb_MiniTable *table, bjvm_status *status,
-                         uint32_t *bad) {
+                         bjvmi_misfit *bad) {
   uint32_t queued = 0;
   *status = BJVM_OUT_OF_MEMORY;
   uint16_t *queue = (uint16_t *)upb_Arena_Malloc(b->arena, b->image->message_count * sizeof *queue);
@@ -276,7 +278,7 @@ static bool bind_closure(bjvmi_binding *b, uint32_t root, const upb_MiniTable *t
 }
 
 bool bjvmi_bind_all(bjvmi_binding *b, const upb_MiniTable *const *tables, bjvm_status *status,
-                    uint32_t *bad) {
+                    bjvmi_misfit *bad) {
   const uint32_t count = b->image->message_count;
   uint32_t queued = 0;
   *status = BJVM_OUT_OF_MEMORY;
@@ -308,36 +310,41 @@ bjvmi_binding *bjvmi_binding_new(const bjvm_image *image, upb_Arena *arena) {
   return b;
 }
 
-static bjvm_status bind_failed(bjvm_status status, uint32_t field, bjvm_error *error) {
-  if (!error) return status;
-  bjvmi_text t;
-  memset(error, 0, sizeof *error);
-  error->code = status;
-  t = bjvmi_text_init(error->message, sizeof error->message);
-  bjvmi_text_status(&t, status);
-  if (field) {
-    bjvmi_text_string(&t, ": field ");
-    bjvmi_text_unsigned(&t, field, 0);
-  }
+static bjvm_status bind_failed(bjvm_error *error, bjvm_status status, bjvmi_fault fault) {
+  bjvmi_image_report(error, status, 0, NULL, 0, fault);
   return status;
+}
+
+/* Adds `: field 3 of pkg.Message`. */
+static void add_misfit(bjvm_error *error, const bjvm_image *image, const bjvmi_misfit *bad) {
+  const bjvmi_message *rec = &image->messages[bad->message];
+  bjvmi_text t = {error->message, strlen(error->message), sizeof error->message};
+  bjvmi_text_string(&t, ": ");
+  if (bad->field) {
+    bjvmi_text_string(&t, "field ");
+    bjvmi_text_unsigned(&t, bad->field, 0);
+    bjvmi_text_string(&t, " of ");
+  }
+  bjvmi_text_bytes(&t, image->names + bjvmi_le32(rec->name), bjvmi_le16(rec->name_size));
 }
 
 static bjvm_status bind_image(const bjvm_image *image, const char *full_name, const upb_MiniTable *table,
                               upb_Arena *arena, bool in_place_only, const bjvm_plan **plan,
                               bjvm_error *error) {
   bjvm_status status = BJVM_OK;
-  uint32_t bad = 0;
-  if (!image || !table || !arena || !plan) return bind_failed(BJVM_BAD_ARGUMENT, 0, error);
+  bjvmi_misfit bad;
+  if (!image || !table || !arena || !plan) return bind_failed(error, BJVM_BAD_ARGUMENT, BJVMI_FAULT_NONE);
   *plan = NULL;
   int root = bjvmi_image_find_message(image, full_name);
-  if (root < 0) return bind_failed(BJVM_PLAN_UNBOUND, 0, error);
+  if (root < 0) return bind_failed(error, BJVM_PLAN_UNBOUND, BJVMI_FAULT_NO_TYPE);
   bjvmi_binding *b = bjvmi_binding_new(image, arena);
-  if (!b) return bind_failed(BJVM_OUT_OF_MEMORY, 0, error);
+  if (!b) return bind_failed(error, BJVM_OUT_OF_MEMORY, BJVMI_FAULT_NONE);
   b->in_place_only = in_place_only;
   if (!bind_closure(b, (uint32_t)root, table, &status, &bad)) {
-    bind_failed(status, bad, error);
     if (in_place_only && status == BJVM_PLAN_MISMATCH)
-      bjvmi_image_report(error, status, 0, NULL, 0, BJVMI_FAULT_NOT_IN_PLACE);
+      return bind_failed(error, status, BJVMI_FAULT_NOT_IN_PLACE);
+    bind_failed(error, status, BJVMI_FAULT_NONE);
+    if (error && status != BJVM_OUT_OF_MEMORY) add_misfit(error, image, &bad);
     return status;
   }
   *plan = b->slots[root].plan;

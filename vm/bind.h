@@ -17,6 +17,6 @@ bool bjvmi_table_is_sound(const upb_MiniTable *table);
 /* Binds every message of an image that has a table in `tables` (by record), with the map entries they refer
  * to. */
 bool bjvmi_bind_all(bjvmi_binding *binding, const upb_MiniTable *const *tables, bjvm_status *status,
-                    uint32_t *bad_field);
+                    bjvmi_misfit *bad);
 
 #endif /* BJVM_BIND_H_ */

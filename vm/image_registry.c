@@ -87,13 +87,13 @@ static bjvm_status fail(bjvm_error *error, bjvm_status status) {
 bjvm_status bjvm_tables_registry(const bjvm_tables *tables, uint32_t encode_flags, upb_Arena *arena,
                                  bjvm_registry *registry, bjvm_error *error) {
   bjvm_status status = BJVM_OK;
-  uint32_t bad_field;
+  bjvmi_misfit bad;
   if (!tables || !arena || !registry || encode_flags & ~BJVMI_ENCODE_FLAGS)
     return fail(error, BJVM_BAD_ARGUMENT);
   image_registry *r = registry_new(tables, arena);
   if (!r) return fail(error, BJVM_OUT_OF_MEMORY);
   const upb_MiniTable *const *messages = (const upb_MiniTable *const *)tables->messages;
-  if (!bjvmi_bind_all(r->binding, messages, &status, &bad_field) || !bind_extensions(r, tables, &status))
+  if (!bjvmi_bind_all(r->binding, messages, &status, &bad) || !bind_extensions(r, tables, &status))
     return fail(error, status);
   if (!prepare(r, encode_flags, arena)) return fail(error, BJVM_OUT_OF_MEMORY);
   *registry = (bjvm_registry){.size = sizeof *registry,

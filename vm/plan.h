@@ -115,10 +115,16 @@ bjvm_status bjvmi_verify(const bjvm_image *image, size_t size, bjvm_error *error
  * from elsewhere does not link this. */
 bjvm_status bjvmi_verify_mini(const bjvm_image *image, bjvm_error *error);
 
+/* What did not fit when binding failed. */
+typedef struct bjvmi_misfit {
+  uint32_t message; /* the record */
+  uint32_t field;   /* its number; 0: the message as a whole */
+} bjvmi_misfit;
+
 /* Binds record `message` of the binding's image to `table`; memory from binding->arena. Does not publish it.
- * Returns NULL and a status if it does not fit. */
+ * Returns NULL and a status, and *bad, if it does not fit. */
 bjvm_plan *bjvmi_bind_message(bjvmi_binding *binding, uint32_t message, const upb_MiniTable *table,
-                              bjvm_status *status, uint32_t *bad_field);
+                              bjvm_status *status, bjvmi_misfit *bad);
 
 /* A binding without plans yet; memory from `arena`. NULL: out of memory. Set link, make_variant and context
  * before use. */

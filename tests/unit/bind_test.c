@@ -325,26 +325,72 @@ Test(bind, odd_messages_are_refused) {
   fixture_close(&f);
 }
 
+/* Binds in vain; the report names `what`. */
+static void refuse(const fixture *f, const bjvm_image *image, const upb_MiniTable *table, const char *what) {
+  const bjvm_plan *plan;
+  bjvm_error error = {0};
+  char expected[256];
+  cr_expect_eq(bjvm_image_bind(image, NULL, table, f->arena, &plan, NULL), BJVM_PLAN_MISMATCH, "%s", what);
+  cr_expect_eq(bjvm_image_bind(image, NULL, table, f->arena, &plan, &error), BJVM_PLAN_MISMATCH, "%s", what);
+#ifdef BJVM_SIZE_SMALL
+  const char *status = bjvm_status_name(BJVM_PLAN_MISMATCH);
+#else
+  const char *status = bjvm_status_text(BJVM_PLAN_MISMATCH);
+#endif
+  snprintf(expected, sizeof expected, "%s: %s", status, what);
+  cr_expect_str_eq(error.message, expected, "%s: got \"%s\"", what, error.message);
+}
+
 /* A map whose entry has another key or value than the plan's, and a message that is not linked. */
 Test(bind, odd_links_are_refused) {
   fixture f = fixture_made(fill);
   const upb_MiniTable *table = table_of(&f, "g.M"), *entry = table_of(&f, "g.M.IEntry");
   const bjvm_image *image = compile(&f, "g.M", 0);
-  const bjvm_plan *plan;
   for (uint32_t number = 1; number <= 2; number++) {
     upb_MiniTableField *field = field_of(entry, number), had = *field;
     put(field, TYPE, NULL, kUpb_FieldType_Int64);
-    cr_expect_eq(bjvm_image_bind(image, NULL, table, f.arena, &plan, NULL), BJVM_PLAN_MISMATCH, "field %u",
-                 number);
+    refuse(&f, image, table, "field 9 of g.M");
     *field = had;
   }
   upb_MiniTableField *b = field_of(table, 2);
   const upb_MiniTable **link = (const upb_MiniTable **)(void *)((char *)b + b->UPB_PRIVATE(submsg_ofs) * 4);
   *link = NULL;
-  cr_expect_eq(bjvm_image_bind(image, NULL, table, f.arena, &plan, NULL), BJVM_PLAN_MISMATCH);
+  refuse(&f, image, table, "field 2 of g.M");
   *link = entry;
-  cr_expect_eq(bjvm_image_bind(image, NULL, table, f.arena, &plan, NULL), BJVM_PLAN_MISMATCH);
+  refuse(&f, image, table, "field 2 of g.M");
   *link = table;
+  bind(&f, image, table);
+  fixture_close(&f);
+}
+
+/* Of a nested message too, and of one that does not fit as a whole. */
+Test(bind, names_what_does_not_fit) {
+  fixture f = fixture_open();
+  const upb_MiniTable *table = table_of(&f, "cases.v3.T"), *mini = table_of(&f, "cases.v3.Mini");
+  const bjvm_image *image = compile(&f, "cases.v3.T", 0);
+  const bjvm_plan *plan;
+  bjvm_error error = {0};
+  static const struct {
+    bool nested;
+    uint32_t number;
+    int what, value;
+    const char *name;
+  } rows[] = {
+      {true, 1, TYPE, kUpb_FieldType_Float, "field 1 of cases.v3.Mini"},
+      {true, 2, TYPE, kUpb_FieldType_Bytes, "field 2 of cases.v3.Mini"},
+      {true, 2, OFFSET, 65528, "cases.v3.Mini"},
+      {false, 3, TYPE, kUpb_FieldType_Double, "field 3 of cases.v3.T"},
+      {false, 1, TYPE, kUpb_FieldType_Float, "field 1 of cases.v3.T"},
+      {false, 16, OFFSET, 65528, "cases.v3.T"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    upb_MiniTableField *field = field_of(rows[i].nested ? mini : table, rows[i].number), had = *field;
+    put(field, rows[i].what, NULL, rows[i].value);
+    refuse(&f, image, table, rows[i].name);
+    *field = had;
+  }
+  cr_expect_eq(bjvm_image_bind(image, "cases.v3.Nope", table, f.arena, &plan, &error), BJVM_PLAN_UNBOUND);
+  cr_expect_str_eq(error.message, report_of("the file has no message type of that name"));
   bind(&f, image, table);
   fixture_close(&f);
 }
