@@ -5,6 +5,7 @@
  * first met, and found again by mini table without a lock. Also upb's binary codec for the content of an Any,
  * which vm must not link by itself.
  */
+#include <stddef.h>
 #include <string.h>
 
 #include "bjvm/compile.h"
@@ -114,11 +115,14 @@ static bjvm_status encode_status(upb_EncodeStatus status) {
   }
 }
 
+enum { ENCODE_BLOCK = 2048 }; /* bytes on the C stack, enough for most contents */
+
 /* upb's encoder wants an arena that can grow, and stops the program where there is none: a fixed one gets a copy. */
 static bjvm_status encode_into_fixed(const upb_Message *msg, const upb_MiniTable *table, int options,
                                      upb_Arena *arena, char **data, size_t *size) {
   char *bytes;
-  upb_Arena *growing = upb_Arena_New();
+  _Alignas(max_align_t) char block[ENCODE_BLOCK];
+  upb_Arena *growing = upb_Arena_Init(block, sizeof block, &upb_alloc_global);
   if (!growing) return BJVM_OUT_OF_MEMORY;
   bjvm_status status = encode_status(upb_Encode(msg, table, options, growing, &bytes, size));
   if (status == BJVM_OK) {

@@ -235,9 +235,8 @@ static const char *read_type(bjvmi_decoder *vm, const char *p, upb_StringView *u
   if (*p == '"') {
     p = bjvmi_decode_string(vm, p, url);
     if (!p) return NULL;
-    for (size_t i = url->size; i-- > 0;) {
-      if (url->data[i] == '/' && i > 0 && i + 1 < url->size) return p;
-    }
+    size_t name = bjvmi_short_behind_last(url->data, url->size, '/');
+    if (name > 1 && name < url->size) return p;
     return bjvmi_decode_fail(vm, BJVM_ANY_TYPE, fault,
                              "a type URL such as \"type.googleapis.com/pkg.Message\"");
   }
@@ -321,8 +320,7 @@ static bool type_is_noted(bjvmi_decoder *vm, bjvmi_decode_frame *f, const char *
 /* -- Any: opening and closing --------------------------------------------------------------------------- */
 
 static const bjvm_plan *resolve(bjvmi_decoder *vm, upb_StringView url, bjvm_status *status) {
-  size_t i = url.size;
-  while (i > 0 && url.data[i - 1] != '/') i--;
+  size_t i = bjvmi_short_behind_last(url.data, url.size, '/');
   return vm->registry->find_message(vm->registry->context, url.data + i, url.size - i, status);
 }
 

@@ -97,9 +97,8 @@ char *bjvmi_encode_field_mask(bjvmi_encoder *vm, char *out, const bjvm_plan *sub
 
 /* The full name behind the last slash of a type URL; false when there is none. */
 static bool type_name(upb_StringView url, const char **name, size_t *size) {
-  size_t i = url.size;
-  if (i == 0) return false; /* data may be NULL */
-  while (i > 0 && url.data[i - 1] != '/') i--;
+  if (url.size == 0) return false; /* data may be NULL */
+  size_t i = bjvmi_short_behind_last(url.data, url.size, '/');
   *name = url.data + i;
   *size = url.size - i;
   return i > 1 && *size > 0;

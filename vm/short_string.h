@@ -175,6 +175,20 @@ static inline size_t bjvmi_short_count(const char *p, size_t n, char c) {
   return count;
 }
 
+/* The place in [p, p + n) behind the last `c`, n: behind all of it; 0: there is none. */
+static inline size_t bjvmi_short_behind_last(const char *p, size_t n, char c) {
+#ifdef BJVMI_HAVE_SSE2
+  const __m128i wanted = _mm_set1_epi8(c);
+  for (; n >= 16; n -= 16) {
+    __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + n - 16));
+    uint32_t found = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(v, wanted));
+    if (found) return n + 16 - (size_t)__builtin_clz(found);
+  }
+#endif
+  while (n > 0 && p[n - 1] != c) n--;
+  return n;
+}
+
 /* Copies n <= 32 bytes in units of 8: rounds up to that what it reads and writes. */
 static inline void bjvmi_short_copy(char *to, const char *from, size_t n) {
   for (size_t i = 0; i < n; i += 8) {
