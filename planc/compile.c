@@ -83,11 +83,17 @@ static size_t lay_out(const bjvmi_compiler *c, bjvmi_section_entry *table) {
   return end;
 }
 
+/* The lowest that has all that is in the file. */
+static uint16_t minor_version(const bjvmi_compiler *c) {
+  if (c->derived) return BJVMI_FORMAT_MINOR;
+  return is_plain(c) ? BJVMI_FORMAT_MINOR_PLAIN : BJVMI_FORMAT_MINOR_MINI;
+}
+
 static void write_header(const bjvmi_compiler *c, char *file, size_t size) {
   bjvmi_header header = {0};
   memcpy(header.magic, BJVMI_MAGIC, sizeof header.magic);
   header.major = bjvmi_le16(BJVMI_FORMAT_MAJOR);
-  header.minor = bjvmi_le16(is_plain(c) ? BJVMI_FORMAT_MINOR_PLAIN : BJVMI_FORMAT_MINOR);
+  header.minor = bjvmi_le16(minor_version(c));
   header.total_size = bjvmi_le32((uint32_t)size);
   header.section_count = bjvmi_le32(section_count(c));
   header.schema = bjvmi_le64(c->schema);

@@ -88,6 +88,7 @@ typedef struct bjvmi_compiler {
   bjvmi_bytes full_names; /* bjvmi_full_name */
   bjvmi_map raw_map;      /* bytes to indexes of `raws` */
   bjvmi_map encoded_map;  /* bytes of a whole name record to indexes of `encoded` */
+  bool derived;           /* a .proto name is derived */
   uint32_t key_owner;     /* number of the key table under construction */
   uint32_t first_key;     /* and its first key */
   uint64_t schema;        /* fingerprints for the header */
@@ -127,7 +128,8 @@ void bjvmi_names_begin(bjvmi_compiler *c);
 /* Ends it with its padding. */
 void bjvmi_names_end(bjvmi_compiler *c);
 
-/* The encoded name of a field, `,"json":`, with that of its .proto name where the two differ. */
+/* The encoded name of a field, `,"json":`, with that of its .proto name where the two differ and it cannot be
+ * derived. The keys of the JSON names of the fields before it must have been added. */
 bjvmi_name bjvmi_names_field(bjvmi_compiler *c, const char *json, const char *proto);
 
 /* The encoded name of an extension, `,"[full.name]":`. */

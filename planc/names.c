@@ -2,8 +2,8 @@
  *
  * Full names of messages and enums come last, sorted: one that another begins with (as that of a message
  * begins those of the types nested in it) is a part of it. A name is appended at the end of the pool first
- * and then looked for; one that is there already is taken off again. So equal encoded names (with equal ALT
- * forms) are in the pool once, and so are equal raw names; a raw name lies inside an encoded one unless it
+ * and then looked for; one that is there already is taken off again. A .proto name that can be derived from the
+ * JSON name is not stored. So equal encoded names (with equal ALT forms) are in the pool once, and so are equal raw names; a raw name lies inside an encoded one unless it
  * had to be escaped. The pool's order is the order in which names are asked for.
  */
 #include "compiler.h"
@@ -131,15 +131,23 @@ static uint32_t append_encoded(bjvmi_compiler *c, const affix *around, const cha
 
 /* -- Raw names ------------------------------------------------------------------------------------------ */
 
-/* The index of a raw name, which also stands in the pool at `inside` (0: nowhere yet). */
-static uint32_t raw_index(bjvmi_compiler *c, const char *name, size_t size, uint32_t inside) {
+/* The index of a raw name, or BJVMI_NONE; `hash` is that of the name. */
+static uint32_t find_raw(bjvmi_compiler *c, const char *name, size_t size, uint32_t hash) {
   const bjvmi_bytes *pool = pool_of(c);
-  uint32_t hash = bjvmi_key_hash(0, name, size);
   uint32_t at = hash;
   for (uint32_t i; (i = bjvmi_map_next(&c->raw_map, hash, &at)) != BJVMI_NONE;) {
     const bjvmi_raw *known = bjvmi_raw_at(c, i);
     if (known->size == size && memcmp(pool->data + known->offset, name, size) == 0) return i;
   }
+  return BJVMI_NONE;
+}
+
+/* The same of a name that also stands in the pool at `inside` (0: nowhere yet), and is made if need be. */
+static uint32_t raw_index(bjvmi_compiler *c, const char *name, size_t size, uint32_t inside) {
+  const bjvmi_bytes *pool = pool_of(c);
+  uint32_t hash = bjvmi_key_hash(0, name, size);
+  uint32_t known = find_raw(c, name, size, hash);
+  if (known != BJVMI_NONE) return known;
   if (inside == 0) {
     inside = (uint32_t)pool->size;
     char *to = bjvmi_bytes_add(c, pool_of(c), size);
@@ -178,13 +186,14 @@ static const bjvmi_name *find_encoded(bjvmi_compiler *c, size_t start, uint32_t 
   return NULL;
 }
 
-/* `alt` NULL: there is no ALT form. */
-static bjvmi_name encode(bjvmi_compiler *c, const affix *around, const char *name, const char *alt) {
+/* `alt` NULL: there is no ALT form. `flags`: DERIVED or 0. */
+static bjvmi_name encode(bjvmi_compiler *c, const affix *around, const char *name, const char *alt,
+                         uint32_t flags) {
   bjvmi_bytes *pool = pool_of(c);
   size_t start = pool->size;
   size_t size = strlen(name);
   size_t alt_size = alt ? strlen(alt) : 0;
-  uint32_t flags = alt ? BJVMI_NAME_ALT : 0;
+  if (alt) flags |= BJVMI_NAME_ALT;
   uint32_t alt_flags = 0;
   size_t length = encoded_length(around, name, size, &flags);
   size_t alt_length = alt ? encoded_length(around, alt, alt_size, &alt_flags) : 0;
@@ -213,16 +222,49 @@ static bjvmi_name encode(bjvmi_compiler *c, const affix *around, const char *nam
   return made;
 }
 
+static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+
+/* Whether a byte of a JSON name can stand in a .proto name as it is, or as an underscore and its lower case. */
+static bool is_plain(char c) { return (c >= 'a' && c <= 'z') || is_upper(c) || (c >= '0' && c <= '9'); }
+
+/* Whether `proto` is `json`, letters and digits, with `_x` in the place of each X, and another name. */
+static bool is_derived(const char *json, const char *proto) {
+  bool differs = false;
+  if (strlen(proto) + field_affix.before_size + field_affix.after_size > BJVMI_NAME_MAX) return false;
+  for (; *json; json++, proto++) {
+    if (!is_plain(*json)) return false;
+    if (is_upper(*json)) {
+      if (proto[0] != '_' || proto[1] != *json - 'A' + 'a') return false;
+      differs = true;
+      proto++;
+    } else if (*proto != *json) {
+      return false;
+    }
+  }
+  return differs && *proto == 0;
+}
+
+/* Whether a JSON name is that of an earlier field of the message too, which it is read as. The .proto name then
+ * cannot lead to its own field by way of the JSON name. */
+static bool is_taken(bjvmi_compiler *c, const char *json) {
+  size_t size = strlen(json);
+  uint32_t raw = find_raw(c, json, size, bjvmi_key_hash(0, json, size));
+  return raw != BJVMI_NONE && bjvmi_raw_at(c, raw)->owner == c->key_owner;
+}
+
 bjvmi_name bjvmi_names_field(bjvmi_compiler *c, const char *json, const char *proto) {
-  return encode(c, &field_affix, json, strcmp(json, proto) == 0 ? NULL : proto);
+  if (strcmp(json, proto) == 0) return encode(c, &field_affix, json, NULL, 0);
+  if (!is_derived(json, proto) || is_taken(c, json)) return encode(c, &field_affix, json, proto, 0);
+  c->derived = true;
+  return encode(c, &field_affix, json, NULL, BJVMI_NAME_DERIVED);
 }
 
 bjvmi_name bjvmi_names_extension(bjvmi_compiler *c, const char *full_name) {
-  return encode(c, &extension_affix, full_name, NULL);
+  return encode(c, &extension_affix, full_name, NULL, 0);
 }
 
 bjvmi_name bjvmi_names_value(bjvmi_compiler *c, const char *name) {
-  return encode(c, &value_affix, name, NULL);
+  return encode(c, &value_affix, name, NULL, 0);
 }
 
 /* -- Full names ----------------------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #include "image.h"
 #include "sparse.h"
 #include "text.h"
+#include "time_text.h"
 #include "upb_layout.h"
 
 /* -- One field ------------------------------------------------------------------------------------------ */
@@ -364,15 +365,19 @@ bjvm_status bjvm_image_bind_in_place(const bjvm_image *image, const char *full_n
 
 /* -- Variants: words rewritten for a set of encode options ---------------------------------------------- */
 
+/* Where the name stands that is printed under `flags`, or has to be derived from. */
+static uint32_t printed_name(const char *names, uint32_t name, uint32_t flags) {
+  bool alt = (flags & BJVM_ENCODE_PROTO_NAMES) && (bjvmi_name_flags(names, name) & BJVMI_NAME_ALT);
+  return alt ? bjvmi_name_alt(names, name) : name;
+}
+
+static uint8_t short_length(uint32_t length) { return (uint8_t)(length <= UINT8_MAX ? length : 0); }
+
 static void word_for_names(bjvmi_word *w, const char *names, uint32_t flags) {
   if (!w->name) return;
+  w->name = printed_name(names, w->name, flags);
+  w->name_len = short_length(bjvmi_name_length(names, w->name));
   uint32_t bits = bjvmi_name_flags(names, w->name);
-  if ((flags & BJVM_ENCODE_PROTO_NAMES) && (bits & BJVMI_NAME_ALT)) {
-    w->name = bjvmi_name_alt(names, w->name);
-    uint32_t len = bjvmi_name_length(names, w->name);
-    w->name_len = (uint8_t)(len <= UINT8_MAX ? len : 0);
-    bits = bjvmi_name_flags(names, w->name);
-  }
   if ((flags & (BJVM_ENCODE_ASCII | BJVM_ENCODE_HTML_SAFE)) && (bits & BJVMI_NAME_SPECIAL)) w->name_len = 0;
 }
 
@@ -392,6 +397,65 @@ static void word_for_options(bjvmi_word *w, uint32_t flags) {
   w->op = BJVMI_OP(kind, form);
 }
 
+static bool is_derived(const char *names, uint32_t name) {
+  return bjvmi_name_flags(names, name) & BJVMI_NAME_DERIVED;
+}
+
+/* The length of a name once it is derived, if it has to be. */
+static uint32_t own_length(const char *names, uint32_t name) {
+  uint32_t length = bjvmi_name_length(names, name);
+  uint32_t extra = 0;
+  if (!is_derived(names, name)) return length;
+  for (uint32_t i = 0; i < length; i++) extra += names[name + i] >= 'A' && names[name + i] <= 'Z';
+  return length + extra;
+}
+
+/* Bytes of a pool with the names of all words of `plan`; 0: none of them has to be derived. */
+static uint64_t own_names_size(const bjvm_plan *plan, size_t count, uint32_t flags) {
+  uint64_t size = BJVMI_NAME_PAD;
+  bool derived = false;
+  if (!(flags & BJVM_ENCODE_PROTO_NAMES)) return 0;
+  for (size_t i = 0; i < count; i++) {
+    uint32_t name = plan->words[i].name;
+    if (!name) continue;
+    name = printed_name(plan->names, name, flags);
+    derived |= is_derived(plan->names, name);
+    size += (uint64_t)BJVMI_NAME_LONG_HEADER + own_length(plan->names, name);
+  }
+  return derived ? size : 0;
+}
+
+/* Writes a name behind a header, and says so in *w. Returns its end. */
+static char *put_own_name(char *pool, char *to, const char *names, bjvmi_word *w) {
+  uint32_t length = own_length(names, w->name);
+  uint32_t flags = bjvmi_name_flags(names, w->name);
+  const uint16_t long_length = bjvmi_le16((uint16_t)length);
+  const char *from = names + w->name;
+  const char *bad;
+  bool is_long = length > BJVMI_NAME_SHORT_MAX;
+  memcpy(to, &long_length, sizeof long_length); /* unused before a short name */
+  to[2] = (char)(is_long ? 0 : length);
+  to[3] = (char)((flags & (BJVMI_NAME_SPECIAL | BJVMI_NAME_ESCAPED)) | (is_long ? BJVMI_NAME_LONG : 0));
+  to += BJVMI_NAME_LONG_HEADER;
+  if (is_derived(names, w->name)) {
+    bjvmi_mask_to_snake(to, from, bjvmi_name_length(names, w->name), &bad);
+    w->name_len = short_length(length);
+  } else {
+    memcpy(to, from, length);
+  }
+  w->name = (uint32_t)(to - pool);
+  return to + length;
+}
+
+/* Gives the words a pool of their own. */
+static void own_names(bjvmi_variant *v, size_t count, char *pool) {
+  char *to = pool;
+  for (size_t i = 0; i < count; i++)
+    if (v->words[i].name) to = put_own_name(pool, to, v->plan.names, &v->words[i]);
+  memset(to, 0, BJVMI_NAME_PAD);
+  v->plan.names = pool;
+}
+
 static const bjvmi_variant *find_variant(const bjvm_plan *plan, uint32_t flags) {
   const bjvmi_variant *v = __atomic_load_n(&plan->variants, __ATOMIC_ACQUIRE);
   while (v && v->flags != flags) v = v->next;
@@ -402,23 +466,30 @@ const bjvmi_variant *bjvmi_variant_build(const bjvm_plan *plan, uint32_t flags, 
   size_t count = (size_t)plan->word_count + 1;
   const bjvmi_variant *had = find_variant(plan, flags);
   if (had) return had;
-  bjvmi_variant *v = (bjvmi_variant *)upb_Arena_Malloc(arena, sizeof *v + count * sizeof(bjvmi_word));
+  size_t size = sizeof(bjvmi_variant) + count * sizeof(bjvmi_word);
+  uint64_t names_size = own_names_size(plan, count, flags);
+  if (names_size > UINT32_MAX / 2) return NULL;
+  bjvmi_variant *v = (bjvmi_variant *)upb_Arena_Malloc(arena, size + (size_t)names_size);
   if (!v) return NULL;
+  v->plan = *plan;
+  v->plan.words = v->words;
+  v->plan.variants = NULL;
   v->flags = flags;
   memcpy(v->words, plan->words, count * sizeof(bjvmi_word));
   for (size_t i = 0; i < count; i++) {
     word_for_options(&v->words[i], plan->extension ? flags & ~(uint32_t)BJVM_ENCODE_EMIT_DEFAULTS : flags);
     word_for_names(&v->words[i], plan->names, flags);
   }
+  if (names_size) own_names(v, count, (char *)v + size);
   v->next = plan->variants;
   __atomic_store_n(&((bjvm_plan *)(uintptr_t)plan)->variants, v, __ATOMIC_RELEASE);
   return v;
 }
 
-const bjvmi_word *bjvmi_plan_variant(const bjvm_plan *plan, uint32_t flags) {
+const bjvm_plan *bjvmi_plan_variant(const bjvm_plan *plan, uint32_t flags) {
   const bjvmi_variant *v = find_variant(plan, flags);
   if (!v && plan->binding->make_variant) v = plan->binding->make_variant(plan, flags);
-  return v ? v->words : NULL;
+  return v ? &v->plan : NULL;
 }
 
 bjvm_status bjvm_plan_prepare(const bjvm_plan *plan, uint32_t encode_flags, upb_Arena *arena) {
@@ -451,4 +522,9 @@ const char *bjvm_plan_kernels(const bjvm_plan *plan) { return plan ? plan->kerne
 
 int bjvmi_plan_find_key(const bjvm_plan *plan, const char *name, size_t size) {
   return bjvmi_table_find(plan->binding->image, &plan->keys, name, size);
+}
+
+int bjvmi_plan_find_derived(const bjvm_plan *plan, const char *name, size_t size) {
+  int index = bjvmi_table_find_json(plan->binding->image, &plan->keys, name, size);
+  return index >= 0 && is_derived(plan->names, plan->words[index].name) ? index : -1;
 }

@@ -460,6 +460,7 @@ static bjvmi_key_result resolve(bjvmi_decoder *vm, bjvmi_decode_frame *f, const 
   bjvmi_key_result result;
   if (f->u.message.any && any_key(vm, f, &m->p, name, size, &result)) return result;
   int index = bjvmi_plan_find_key(own, name, size);
+  if (index < 0) index = bjvmi_plan_find_derived(own, name, size);
   if (index >= 0) {
     m->word = &own->words[index];
     return BJVMI_KEY_FIELD;

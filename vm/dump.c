@@ -136,6 +136,16 @@ static void put_sub(listing *l, const bjvmi_word *w) {
   put_entry(l, w->sub);
 }
 
+/* The name that is derived from `size` bytes of the pool. */
+static void put_derived(listing *l, uint32_t name, uint32_t size) {
+  for (uint32_t i = 0; i < size; i++) {
+    char c = l->image->names[name + i];
+    bool upper = c >= 'A' && c <= 'Z';
+    const char bytes[2] = {'_', (char)(c - 'A' + 'a')};
+    put_bytes(l, upper ? bytes : &c, upper ? 2 : 1);
+  }
+}
+
 /* The encoded name without its comma and colon: a JSON string. */
 static void put_field_name(listing *l, uint32_t name) {
   const char *names = l->image->names;
@@ -146,6 +156,9 @@ static void put_field_name(listing *l, uint32_t name) {
     uint32_t alt = bjvmi_name_alt(names, name);
     put(l, " or ");
     put_pool(l, alt + 1, bjvmi_name_length(names, alt) - 2);
+  } else if (bjvmi_name_flags(names, name) & BJVMI_NAME_DERIVED) {
+    put(l, " or ");
+    put_derived(l, name + 1, length - 2);
   }
 }
 

@@ -60,11 +60,7 @@ static void add_path(bjvmi_text *t, const bjvmi_encoder *vm) {
         const bjvm_plan *plan = top ? vm->plan : f->plan;
         if (!w) break; /* no memory for the words of these options */
         if (top && vm->status == BJVM_REQUIRED) w--;
-        if (w >= plan->words && w < plan->words + plan->word_count) {
-          add_field(t, plan, w);
-        } else if (plan->kind == BJVMI_KIND_MESSAGE && w->name) {
-          bjvmi_error_add_name(t, plan->names, w->name); /* a variant's word */
-        }
+        add_field(t, plan, w);
         break;
       }
       default: break;

@@ -167,12 +167,13 @@ static inline bool bjvmi_double_is_finite(double v) {
 
 /* -- encode.c ------------------------------------------------------------------------------------------- */
 
-/* The words of `plan` for the call's options; NULL with status set. */
-static inline const bjvmi_word *bjvmi_encode_words(bjvmi_encoder *vm, const bjvm_plan *plan) {
-  if (__builtin_expect(vm->variant == 0, 1)) return plan->words;
-  const bjvmi_word *w = bjvmi_plan_variant(plan, vm->variant);
-  if (!w) vm->status = plan->binding->make_variant ? BJVM_OUT_OF_MEMORY : BJVM_PLAN_VARIANT;
-  return w;
+/* The plan to run in the place of `plan`, with words and names for the call's options; NULL with status
+ * set. */
+static inline const bjvm_plan *bjvmi_encode_plan(bjvmi_encoder *vm, const bjvm_plan *plan) {
+  if (__builtin_expect(vm->variant == 0, 1)) return plan;
+  const bjvm_plan *own = bjvmi_plan_variant(plan, vm->variant);
+  if (!own) vm->status = plan->binding->make_variant ? BJVM_OUT_OF_MEMORY : BJVM_PLAN_VARIANT;
+  return own;
 }
 
 /* The plan that a message-shaped word refers to; NULL with status set. */

@@ -123,10 +123,11 @@ char *bjvmi_encode_map_key(bjvmi_encoder *vm, char *out, const bjvmi_word *key_w
   }
 
 char *bjvmi_encode_map(bjvmi_encoder *vm, char *out, bjvmi_encode_frame *f, const bjvm_plan *entry) {
-  const bjvmi_word *w = bjvmi_encode_words(vm, entry);
+  const bjvm_plan *own = bjvmi_encode_plan(vm, entry);
   upb_MessageValue key;
   upb_MessageValue value;
-  if (!w) return NULL;
+  if (!own) return NULL;
+  const bjvmi_word *w = own->words;
   *out++ = '{';
   while (bjvmi_encode_map_next(f, &key, &value)) {
     ROOM();

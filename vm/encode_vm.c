@@ -388,9 +388,9 @@ next_extension : {
     x = vm->registry->find_extension_by_table(vm->registry->context, e, &vm->status);
     if (__builtin_expect(vm->status != BJVM_OK, 0)) goto failed;
   } while (!x); /* one that the registry does not know is an unknown field */
-  plan = x->plan;
-  pc = bjvmi_encode_words(vm, plan);
-  if (__builtin_expect(!pc, 0)) goto failed;
+  plan = bjvmi_encode_plan(vm, x->plan);
+  if (__builtin_expect(!plan, 0)) goto no_words;
+  pc = plan->words;
   msg = value;
   DISPATCH();
 }
@@ -404,8 +404,9 @@ value:
     case BJVMI_KIND_DURATION: CHECK(bjvmi_encode_duration(vm, out, sub, child)); goto resume;
     case BJVMI_KIND_FIELD_MASK: CHECK(bjvmi_encode_field_mask(vm, out, sub, child)); goto resume;
     case BJVMI_KIND_WRAPPER: {
-      const bjvmi_word *w = bjvmi_encode_words(vm, sub);
-      if (__builtin_expect(!w, 0)) goto failed;
+      const bjvm_plan *own = bjvmi_encode_plan(vm, sub);
+      if (__builtin_expect(!own, 0)) goto failed;
+      const bjvmi_word *w = own->words;
       CHECK(bjvmi_encode_scalar(vm, out, sub, w, bjvmi_upb_at(child, w->offset)));
       goto resume;
     }
@@ -428,11 +429,11 @@ value:
 object_value:
   if (__builtin_expect(++f >= vm->frame_end, 0)) goto too_deep;
   f->kind = BJVMI_ENCODE_MESSAGE;
-  plan = sub;
+  plan = bjvmi_encode_plan(vm, sub);
   msg = child;
-  pc = bjvmi_encode_words(vm, plan);
   sep = '{';
-  if (__builtin_expect(!pc, 0)) goto failed;
+  if (__builtin_expect(!plan, 0)) goto no_words;
+  pc = plan->words;
 #ifndef BJVM_SIZE_SMALL
   if (__builtin_expect(plan->sparse != NULL, 0)) pc = some_words(vm, plan, pc, msg);
 #endif
@@ -513,11 +514,11 @@ any_value : {
   if (sub->kind == BJVMI_KIND_MESSAGE) {
     f++;
     f->kind = BJVMI_ENCODE_MESSAGE;
-    plan = sub;
+    plan = bjvmi_encode_plan(vm, sub);
     msg = child;
-    pc = bjvmi_encode_words(vm, plan);
     sep = ',';
-    if (__builtin_expect(!pc, 0)) goto failed;
+    if (__builtin_expect(!plan, 0)) goto no_words;
+    pc = plan->words;
     if ((vm->flags & BJVM_ENCODE_CHECK_REQUIRED) && plan->required_count && !check_required(vm, plan, msg)) {
       goto failed_required;
     }
@@ -582,6 +583,9 @@ map_next : {
   goto resume;
 }
 
+no_words: /* for these options */
+  pc = NULL;
+  goto failed;
 too_deep:
   vm->status = BJVM_DEPTH;
 failed:

@@ -29,7 +29,7 @@ const bjvmi_section_format bjvmi_section_formats[BJVMI_SECTION_COUNT] = {
 
 /* -- Loading -------------------------------------------------------------------------------------------- */
 
-_Static_assert(BJVMI_FORMAT_MAJOR == 1 && BJVMI_FORMAT_MINOR == 1, "fault.def says so twice");
+_Static_assert(BJVMI_FORMAT_MAJOR == 1 && BJVMI_FORMAT_MINOR == 2, "fault.def says so twice");
 
 /* Where the sections were found. */
 typedef struct layout {
@@ -218,7 +218,66 @@ int bjvmi_table_find(const bjvm_image *image, const bjvmi_table *table, const ch
   }
 }
 
-static unsigned char lower(char c) { return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c); }
+static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+
+static bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+
+/* The size of the JSON name that `name` may be derived from; 0: there is none. */
+static size_t json_size(const char *name, size_t size) {
+  size_t n = 0;
+  for (size_t i = 0; i < size; i++, n++) {
+    if (is_upper(name[i])) return 0;
+    if (name[i] == '_' && (++i == size || !is_lower(name[i]))) return 0;
+  }
+  return n == size ? 0 : n;
+}
+
+/* The next byte of that JSON name. */
+static char next_json_byte(const char **p) {
+  char c = *(*p)++;
+  return c == '_' ? (char)(*(*p)++ - ('a' - 'A')) : c;
+}
+
+/* bjvmi_key_hash of that JSON name, which has `size` bytes; it may be of any length, so it is not put together
+ * anywhere. */
+static uint32_t json_hash(uint32_t seed, const char *name, size_t size) {
+  uint64_t h = bjvmi_key_hash_begin(seed, size);
+  uint64_t v = 0; /* the last 8 bytes, the newest on top */
+  char whole[8];
+  for (size_t i = 0; i < size; i++) {
+    if (i >= 8 && i % 8 == 0) h = bjvmi_key_hash_block(h, v);
+    char c = next_json_byte(&name);
+    v = v >> 8 | (uint64_t)(uint8_t)c << 56;
+    if (size < sizeof whole) whole[i] = c;
+  }
+  return size < sizeof whole ? bjvmi_image_hash(seed, whole, size) : bjvmi_key_hash_end(h, v);
+}
+
+static bool is_json_name(const char *json, size_t size, const char *name) {
+  for (size_t i = 0; i < size; i++)
+    if (json[i] != next_json_byte(&name)) return false;
+  return true;
+}
+
+int bjvmi_table_find_json(const bjvm_image *image, const bjvmi_table *table, const char *name, size_t size) {
+  size_t n = json_size(name, size);
+  if (n == 0 || table->key_count == 0) return -1;
+  const bjvmi_key *keys = image->keys + table->first_key;
+  const uint8_t *slots = image->slots + table->first_slot;
+  bool wide = table->key_count > BJVMI_KEYS_NARROW;
+  uint32_t mask = (1u << table->slots_log2) - 1;
+  uint32_t at = json_hash(table->seed, name, n);
+  for (uint32_t last = at + table->max_probe;; at++) {
+    uint32_t slot = bjvmi_slot_at(slots, wide, at & mask);
+    if (slot == 0) return -1;
+    const bjvmi_key *key = &keys[slot - 1];
+    if (bjvmi_le16(key->size) == n && is_json_name(image->names + bjvmi_le32(key->name), n, name))
+      return bjvmi_le16(key->index);
+    if (at == last) return -1;
+  }
+}
+
+static unsigned char lower(char c) { return (unsigned char)(is_upper(c) ? c + ('a' - 'A') : c); }
 
 static bool equal_folded(const char *a, const char *b, size_t size) {
   for (size_t i = 0; i < size; i++)

@@ -47,12 +47,6 @@ struct bjvm_image {
 #define BJVMI_ENCODE_FLAGS (2u * BJVM_ENCODE_CHECK_REQUIRED - 1)
 #define BJVMI_DECODE_FLAGS (2u * BJVM_DECODE_PADDED - 1)
 
-typedef struct bjvmi_variant {
-  uint32_t flags;
-  const struct bjvmi_variant *next;
-  bjvmi_word words[];
-} bjvmi_variant;
-
 /* One message type of an image, as met: its plan, published once (acquire/release). */
 typedef struct bjvmi_slot {
   const bjvm_plan *plan;
@@ -74,7 +68,7 @@ typedef struct bjvmi_binding {
                            bjvm_status *status);
   /* Makes the words of `plan` for `flags`, publishes and returns them; NULL on failure. NULL function: only
    * what bjvm_plan_prepare has made is there. */
-  const bjvmi_variant *(*make_variant)(const bjvm_plan *plan, uint32_t flags);
+  const struct bjvmi_variant *(*make_variant)(const bjvm_plan *plan, uint32_t flags);
   void *context;
 } bjvmi_binding;
 
@@ -84,8 +78,8 @@ struct bjvm_plan {
   const bjvmi_slot *slots;
   const upb_MiniTable *table;
   bjvmi_binding *binding;
-  const bjvmi_message *record;   /* file byte order */
-  const bjvmi_variant *variants; /* list, newest first, published atomically */
+  const bjvmi_message *record;          /* file byte order */
+  const struct bjvmi_variant *variants; /* list, newest first, published atomically */
   const bjvmi_kernels *kernels;
   const struct bjvmi_sparse *sparse; /* which words are set, by the message's bytes (sparse.h); or NULL */
   uint16_t word_count;               /* without END */
@@ -95,6 +89,16 @@ struct bjvm_plan {
   bjvmi_table keys;                        /* native byte order */
   const upb_MiniTableExtension *extension; /* of the pseudo-plan of an extension; else NULL */
 };
+
+/* A plan once more, for a set of options: its words are those behind this struct, and its names stand behind
+ * them if one of them had to be derived. The encode VM runs it in the place of the plan that has it in its
+ * list. */
+typedef struct bjvmi_variant {
+  bjvm_plan plan;
+  uint32_t flags;
+  const struct bjvmi_variant *next;
+  bjvmi_word words[];
+} bjvmi_variant;
 
 struct bjvm_extension {
   const bjvm_plan *plan; /* a pseudo-plan: its words are the extension's two, table is the extendee's */
@@ -140,9 +144,9 @@ const bjvm_plan *bjvmi_plan_link(const bjvm_plan *parent, const bjvmi_word *w, b
 /* Publishes a plan in its slot; if another thread was first, returns that thread's. */
 const bjvm_plan *bjvmi_slot_publish(bjvmi_slot *slot, const bjvm_plan *plan);
 
-/* The variant of the words for `flags` (a subset of BJVMI_VARIANT_FLAGS, not 0) if it is there, else made by
+/* The variant of the plan for `flags` (a subset of BJVMI_VARIANT_FLAGS, not 0) if it is there, else made by
  * the binding (cold). NULL: not there and cannot be made. */
-const bjvmi_word *bjvmi_plan_variant(const bjvm_plan *plan, uint32_t flags);
+const bjvm_plan *bjvmi_plan_variant(const bjvm_plan *plan, uint32_t flags);
 
 /* Builds the variant in memory from `arena` (not thread-safe by itself: the binding's make_variant locks) and
  * publishes it. */
@@ -154,13 +158,19 @@ extern const uint8_t bjvmi_shapes[BJVMI_KIND_COUNT];
 /* Bytes of a value of the kind in a message or array. */
 size_t bjvmi_kind_size(bjvmi_kind kind);
 
-/* Exact look-ups. The word index, or -1. */
+/* The index of the word that a name in a text stands for, or -1: look it up among the names that are stored, and
+ * if it is not there among the .proto names that are derived. */
 int bjvmi_plan_find_key(const bjvm_plan *plan, const char *name, size_t size);
+int bjvmi_plan_find_derived(const bjvm_plan *plan, const char *name, size_t size);
 
 /* Exact look-up in a key table of the image (`table` in native byte order): what the name stands for, an
  * index relative to the first word or value of the table's owner, or -1. Linear probing from slot
  * `bjvmi_key_hash & (slots - 1)` on. */
 int bjvmi_table_find(const bjvm_image *image, const bjvmi_table *table, const char *name, size_t size);
+
+/* The same for the JSON name that `name` is derived from, if it is a name that can be (BJVMI_NAME_DERIVED).
+ * Whether the name found says so is for the caller to ask. Linear in `size`. */
+int bjvmi_table_find_json(const bjvm_image *image, const bjvmi_table *table, const char *name, size_t size);
 
 /* Enum look-ups on the image's record. */
 const char *bjvmi_enum_name(const bjvm_image *image, uint32_t index, int32_t number, uint32_t *size);

@@ -23,7 +23,9 @@
  *
  * In front of each encoded name in the pool stands its header: u8 length, u8 flags (BJVMI_NAME_*). A name of
  * more than 255 bytes is LONG: in front of these two, which say length 0, stands its length as u16. If ALT is
- * set, the header (LONG if ALT_LONG) and encoded form of the .proto name follow right behind the JSON name.
+ * set, the header (LONG if ALT_LONG) and encoded form of the .proto name follow right behind the JSON name. If
+ * DERIVED is set, it is not stored: it is the JSON name, of letters and digits, with `_` and the lower case letter
+ * in the place of each upper case one.
  *
  * The mini section, which may be missing, holds upb's mini descriptors: one of each message record (none of an
  * external one), each enum record (none of an open one) and each extension, in this order. Each is its length
@@ -40,8 +42,9 @@
 
 enum {
   BJVMI_FORMAT_MAJOR = 1,
-  BJVMI_FORMAT_MINOR = 1,       /* newest: 1.1 has the mini section and the layout flags */
-  BJVMI_FORMAT_MINOR_PLAIN = 0, /* what a file without them says */
+  BJVMI_FORMAT_MINOR = 2,       /* newest: 1.2 has derived names */
+  BJVMI_FORMAT_MINOR_MINI = 1,  /* 1.1 has the mini section and the layout flags */
+  BJVMI_FORMAT_MINOR_PLAIN = 0, /* what a file without all this says */
   BJVMI_HEADER_SIZE = 64,
   BJVMI_CHECKSUM_FROM = 24, /* the checksum covers the bytes from here to the end of the file */
   BJVMI_PLAN_ALIGN = 8,     /* a file must be aligned so in memory */
@@ -106,6 +109,7 @@ enum {
   BJVMI_NAME_ESCAPED = 4,   /* the encoded form has backslashes: it is not the raw name */
   BJVMI_NAME_LONG = 8,      /* the length stands in the two bytes before */
   BJVMI_NAME_ALT_LONG = 16, /* the same of the .proto name */
+  BJVMI_NAME_DERIVED = 32,  /* since 1.2; the .proto name differs and follows from the JSON name */
 };
 
 /* A hash table over names: open addressing, linear probing, exact compare. A slot holds 1 + key index
@@ -281,17 +285,34 @@ static inline uint32_t bjvmi_name_alt(const char *names, uint32_t name) {
   return name + bjvmi_name_length(names, name) + (is_long ? BJVMI_NAME_LONG_HEADER : BJVMI_NAME_HEADER);
 }
 
+/* The pieces of the hash below: its start, 8 bytes of a name, and the last 8 of it. */
+static inline uint64_t bjvmi_key_hash_begin(uint32_t seed, size_t size) {
+  return (seed ^ (uint64_t)size) * 0x9e3779b97f4a7c15u;
+}
+
+static inline uint64_t bjvmi_key_hash_block(uint64_t h, uint64_t v) {
+  h = (h ^ v) * 0xff51afd7ed558ccdu;
+  return h ^ h >> 32;
+}
+
+static inline uint32_t bjvmi_key_hash_end(uint64_t h, uint64_t v) {
+  /* Twice, with the high bits folded down in between: names that differ in their last bytes alone (item_01,
+   * item_02, ...) must not share a slot under every seed. */
+  h = (h ^ v) * 0xff51afd7ed558ccdu;
+  h = (h ^ h >> 32) * 0xc4ceb9fe1a85ec53u;
+  return (uint32_t)(h >> 32);
+}
+
 /* The hash of the key tables, over every byte of the name. Not secret: only an exact compare accepts a name,
  * and a look-up is bounded by max_probe, so colliding input costs no more than any other. */
 static inline uint32_t bjvmi_key_hash(uint32_t seed, const char *p, size_t size) {
-  uint64_t h = (seed ^ (uint64_t)size) * 0x9e3779b97f4a7c15u;
+  uint64_t h = bjvmi_key_hash_begin(seed, size);
   uint64_t v = 0;
   if (size >= 8) {
     const char *last = p + size - 8; /* it may overlap the words before it */
     for (; p < last; p += 8) {
       memcpy(&v, p, 8);
-      h = (h ^ bjvmi_le64(v)) * 0xff51afd7ed558ccdu;
-      h ^= h >> 32;
+      h = bjvmi_key_hash_block(h, bjvmi_le64(v));
     }
     memcpy(&v, last, 8);
     v = bjvmi_le64(v);
@@ -304,11 +325,7 @@ static inline uint32_t bjvmi_key_hash(uint32_t seed, const char *p, size_t size)
   } else if (size > 0) {
     v = (uint64_t)(uint8_t)p[0] << 16 | (uint64_t)(uint8_t)p[size / 2] << 8 | (uint8_t)p[size - 1];
   }
-  /* Twice, with the high bits folded down in between: names that differ in their last bytes alone (item_01,
-   * item_02, ...) must not share a slot under every seed. */
-  h = (h ^ v) * 0xff51afd7ed558ccdu;
-  h = (h ^ h >> 32) * 0xc4ceb9fe1a85ec53u;
-  return (uint32_t)(h >> 32);
+  return bjvmi_key_hash_end(h, v);
 }
 
 /* The checksum of a plan file: 64-bit multiply-xor over little-endian words of 8 bytes. It finds damage; it

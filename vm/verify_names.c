@@ -16,6 +16,9 @@ typedef struct quotes {
 static const quotes field_quotes = {",\"", "\":", 2};
 static const quotes value_quotes = {"\"", "\"", 1};
 
+/* Flags that tell of a .proto name. */
+enum { SECOND_NAME = BJVMI_NAME_ALT | BJVMI_NAME_ALT_LONG | BJVMI_NAME_DERIVED };
+
 bool bjvmi_check_pool(bjvmi_check *c) {
   const bjvm_image *image = c->image;
   c->what = NULL;
@@ -127,9 +130,26 @@ static bool check_encoded(bjvmi_check *c, const void *at, uint64_t name, const q
 
   uint32_t expected;
   if (!check_inside(c, p + q->size, close, &expected)) return false;
-  const uint32_t form = BJVMI_NAME_LONG | BJVMI_NAME_ALT | BJVMI_NAME_ALT_LONG;
+  const uint32_t form = BJVMI_NAME_LONG | SECOND_NAME;
   if ((*flags & ~form) != expected) return bjvmi_check_fail(c, p - 1, BJVMI_FAULT_NAME_FLAGS);
   return true;
+}
+
+/* A JSON name that its .proto name is derived from. The bytes it may have make the way back unique: no other JSON
+ * name gives that .proto name. */
+static bool check_derived(const bjvmi_check *c, const char *p, uint32_t length, uint32_t flags) {
+  uint32_t extra = 0;
+  if (bjvmi_le16(c->image->header->minor) <= BJVMI_FORMAT_MINOR_MINI)
+    return bjvmi_check_fail(c, p - 1, BJVMI_FAULT_DERIVED_TOO_NEW);
+  if (flags & (BJVMI_NAME_ALT | BJVMI_NAME_ALT_LONG))
+    return bjvmi_check_fail(c, p - 1, BJVMI_FAULT_DERIVED_SECOND_NAME);
+  for (uint32_t i = field_quotes.size; i < length - field_quotes.size; i++) {
+    if (!is_identifier_byte(p[i]) || p[i] == '_' || p[i] == '.')
+      return bjvmi_check_fail(c, p + i, BJVMI_FAULT_DERIVED_BYTES);
+    extra += p[i] >= 'A' && p[i] <= 'Z';
+  }
+  if (extra == 0) return bjvmi_check_fail(c, p - 1, BJVMI_FAULT_DERIVED_SAME);
+  return length + extra > BJVMI_NAME_MAX ? bjvmi_check_fail(c, p - 1, BJVMI_FAULT_DERIVED_LONG) : true;
 }
 
 /* The encoded JSON name of a field and, behind it, its .proto name. `name_len` is 0 exactly for long
@@ -139,6 +159,7 @@ bool bjvmi_check_field_name(bjvmi_check *c, const void *at, uint32_t name, uint8
   uint32_t length, alt_length, flags, alt_flags;
   if (!check_encoded(c, at, name, &field_quotes, &length, &flags)) return false;
   if (name_len != (length > UINT8_MAX ? 0 : length)) return bjvmi_check_fail(c, at, BJVMI_FAULT_NAME_LENGTH);
+  if (flags & BJVMI_NAME_DERIVED) return check_derived(c, names + name, length, flags);
   bool alt_long = flags & BJVMI_NAME_ALT_LONG;
   if (!(flags & BJVMI_NAME_ALT))
     return alt_long ? bjvmi_check_fail(c, names + name - 1, BJVMI_FAULT_NO_SECOND_NAME) : true;
@@ -146,15 +167,12 @@ bool bjvmi_check_field_name(bjvmi_check *c, const void *at, uint32_t name, uint8
   if (!check_encoded(c, at, other, &field_quotes, &alt_length, &alt_flags)) return false;
   if (alt_long != (alt_length > BJVMI_NAME_SHORT_MAX))
     return bjvmi_check_fail(c, names + name - 1, BJVMI_FAULT_SECOND_NAME_SIZE);
-  return alt_flags & (BJVMI_NAME_ALT | BJVMI_NAME_ALT_LONG)
-             ? bjvmi_check_fail(c, names + other - 1, BJVMI_FAULT_THIRD_NAME)
-             : true;
+  return alt_flags & SECOND_NAME ? bjvmi_check_fail(c, names + other - 1, BJVMI_FAULT_THIRD_NAME) : true;
 }
 
 bool bjvmi_check_value_name(bjvmi_check *c, const void *at, uint32_t name) {
   uint32_t length, flags;
   if (!check_encoded(c, at, name, &value_quotes, &length, &flags)) return false;
-  return flags & (BJVMI_NAME_ALT | BJVMI_NAME_ALT_LONG)
-             ? bjvmi_check_fail(c, c->image->names + name - 1, BJVMI_FAULT_VALUE_SECOND_NAME)
-             : true;
+  return flags & SECOND_NAME ? bjvmi_check_fail(c, c->image->names + name - 1, BJVMI_FAULT_VALUE_SECOND_NAME)
+                             : true;
 }

@@ -570,7 +570,7 @@ def plan_input():
         bad[4] = 2
         Path(at("bad.bjp")).write_bytes(bad)
         expect("another major version", planc("verify", "--plan", at("bad.bjp")), 1,
-               err=r".*(another major version of the format; this library reads 1\.0 to 1\.1|fault 22) \(PLAN_VERSION\)")
+               err=r".*(another major version of the format; this library reads 1\.0 to 1\.2|fault 22) \(PLAN_VERSION\)")
         expect("verify --plan", planc("verify", "--plan", own), 0)
         again = compile_to(at("again.bjp"), "--mini-descriptors", types=("cases.v3.T", "cases.v3.Mini", "cases.v2.Holder"))
         check("the same bytes with mini descriptors", Path(again).read_bytes() == Path(own).read_bytes())

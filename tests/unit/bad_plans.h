@@ -94,10 +94,10 @@ static const bad_row bad_rows[] = {
     /* The header. */
     OTHER(BJVM_PLAN_MAGIC, "the file does not begin with BJVM", HEADER(magic[0], 'X')),
     OTHER(BJVM_PLAN_VERSION,
-          "the plan has another major version of the format; this library reads 1.0 to 1.1",
+          "the plan has another major version of the format; this library reads 1.0 to 1.2",
           HEADER(major, 2)),
-    OTHER(BJVM_PLAN_VERSION, "the plan's format is newer than this library, which reads 1.0 to 1.1",
-          HEADER(minor, 2)),
+    OTHER(BJVM_PLAN_VERSION, "the plan's format is newer than this library, which reads 1.0 to 1.2",
+          HEADER(minor, 3)),
     BAD("the header has flags its version lacks", HEADER(flags, BJVMI_HEADER_32BIT)),
     BAD2("the header has flags its version lacks", HEADER(flags, BJVMI_HEADER_32BIT), HEADER(layout, 1)),
     FAR2("the header has unknown flags", MINOR_1_FLAGS(3), HEADER(layout, 1)),
@@ -216,10 +216,17 @@ static const bad_row bad_rows[] = {
         NAME(",\"id\":", (size_t)-1, 1, BJVMI_NAME_SPECIAL)),
     BAD("word 0: the flags of the name do not tell what it is",
         NAME(",\"id\":", (size_t)-1, 1, BJVMI_NAME_ESCAPED)),
-    BAD("word 0: the flags of the name do not tell what it is", NAME(",\"id\":", (size_t)-1, 1, 32)),
+    BAD("word 0: the flags of the name do not tell what it is", NAME(",\"id\":", (size_t)-1, 1, 64)),
     FAR("word 0: the flags of the name do not tell what it is", NAME(",\"id\":", 2, 1, '<')),
     BAD("word 2: the flags of the name do not tell what it is", NAME(",\"a\\\"b", (size_t)-1, 1, 0)),
     BAD("word 15: the flags of the name do not tell what it is", NAME(",\"k\xc3\xa4se", (size_t)-1, 1, 0)),
+    BAD("word 0: a derived name, which the file's version lacks",
+        NAME(",\"id\":", (size_t)-1, 1, BJVMI_NAME_DERIVED)),
+    BAD2("word 0: a derived name that does not differ", NAME(",\"id\":", (size_t)-1, 1, BJVMI_NAME_DERIVED),
+         HEADER(minor, 2)),
+    BAD("word 14: a third name for one field", NAME(",\"unit_price\":", (size_t)-1, 1, BJVMI_NAME_DERIVED)),
+    FAR2("word 55: a derived name from other bytes than A-Za-z0-9",
+         NAME(",\"[acme.many]\":", (size_t)-1, 1, BJVMI_NAME_DERIVED), HEADER(minor, 2)),
     BAD("word 14: the name lacks its quotes", NAME(",\"unit_price\":", 0, 1, 'x')),
     BAD("word 14: the flags of the name do not tell what it is", NAME(",\"unit_price\":", (size_t)-1, 1, 4)),
     FAR("word 14: a raw control character in the name", NAME(",\"unit_price\":", 6, 1, '\n')),
@@ -312,6 +319,7 @@ static const bad_row bad_rows[] = {
     BAD("enum 0: a raw quote in the name", NAME("\"RED\"", 2, 1, '"')),
     BAD("enum 0: a raw control character in the name", NAME("\"RED\"", 2, 1, '\t')),
     BAD("enum 0: a second name for an enum value", NAME("\"RED\"", (size_t)-1, 1, BJVMI_NAME_ALT)),
+    BAD("enum 0: a second name for an enum value", NAME("\"RED\"", (size_t)-1, 1, BJVMI_NAME_DERIVED)),
     BAD("enum 0: a key for something its owner lacks", KEY(37, index, 6)),
     BAD("enum 1: its keys lie outside their section or overlap others", EN(E_NULL, keys.first_key, 37)),
     /* Extensions. */
@@ -577,6 +585,36 @@ static inline void bad_second_name_size(blob *b) {
   bad_end(b, m);
 }
 
+/* A field whose .proto name is derived from `json`, which is followed by another one if `flags` say so. */
+static inline void bad_derived(blob *b, uint16_t minor, const char *json, uint8_t flags) {
+  bjvmi_message *m = bad_begin(b, "a.M", BJVMI_KIND_MESSAGE, 0);
+  uint32_t name = blob_field_name(b, json, BJVMI_NAME_DERIVED | flags);
+  blob_field_name(b, "a_b", 0);
+  bad_field(b, m, name);
+  b->minor = minor;
+  bad_end(b, m);
+}
+
+static inline void bad_derived_too_new(blob *b) { bad_derived(b, 1, "aB", 0); }
+static inline void bad_derived_second_name(blob *b) { bad_derived(b, 2, "aB", BJVMI_NAME_ALT); }
+static inline void bad_derived_second_long(blob *b) { bad_derived(b, 2, "aB", BJVMI_NAME_ALT_LONG); }
+static inline void bad_derived_bytes(blob *b) { bad_derived(b, 2, "a_Bc", 0); }
+static inline void bad_derived_special(blob *b) { bad_derived(b, 2, "aB<", BJVMI_NAME_SPECIAL); }
+static inline void bad_derived_escaped(blob *b) { bad_derived(b, 2, "aB\\n", BJVMI_NAME_ESCAPED); }
+static inline void bad_derived_same(blob *b) { bad_derived(b, 2, "ab1", 0); }
+
+/* Within the limit before it is derived, and longer by one byte behind. */
+static inline void bad_derived_long(blob *b) {
+  static char encoded[BJVMI_NAME_MAX + 1];
+  memset(encoded, 'x', BJVMI_NAME_MAX);
+  memcpy(encoded, ",\"X", 3);
+  memcpy(encoded + BJVMI_NAME_MAX - 2, "\":", 2);
+  bjvmi_message *m = bad_begin(b, "a.M", BJVMI_KIND_MESSAGE, 0);
+  bad_field(b, m, blob_encoded(b, encoded, BJVMI_NAME_DERIVED));
+  b->minor = 2;
+  bad_end(b, m);
+}
+
 static inline void bad_message_kind(blob *b) {
   bad_begin(b, "a.M", BJVMI_KIND_STRING, BJVMI_MESSAGE_EXTERNAL);
   blob_finish(b);
@@ -693,6 +731,14 @@ static const bad_file bad_files[] = {
     {"word 0: the name is too long", bad_name_long},
     {"word 0: the second name's length has the wrong size", bad_second_name_size},
     {"word 0: a third name for one field", bad_third_name},
+    {"word 0: a derived name, which the file's version lacks", bad_derived_too_new},
+    {"word 0: a second name beside the derived one", bad_derived_second_name},
+    {"word 0: a second name beside the derived one", bad_derived_second_long},
+    {"word 0: a derived name from other bytes than A-Za-z0-9", bad_derived_bytes},
+    {"word 0: a derived name from other bytes than A-Za-z0-9", bad_derived_special},
+    {"word 0: a derived name from other bytes than A-Za-z0-9", bad_derived_escaped},
+    {"word 0: a derived name that does not differ", bad_derived_same},
+    {"word 0: the derived name is too long", bad_derived_long},
     {"message 0: the kind is not one of a message", bad_message_kind},
     {"message 0: a map entry with keys", bad_entry_keys},
     {"message 0: a well-known type with another number of fields", bad_well_known_count},

@@ -29,7 +29,7 @@ typedef struct blob {
   uint32_t roots[4];
   char names[BLOB_NAMES];
   char mini[1024];
-  uint16_t minor; /* of the format: 0, or 1 with mini descriptors */
+  uint16_t minor; /* of the format: 0; 1 or more: there is a section of mini descriptors */
   uint32_t count[BJVMI_SECTION_COUNT];
   uint32_t offset[BJVMI_SECTION_COUNT]; /* in the file */
   uint32_t key_first;

@@ -269,9 +269,30 @@ static inline int look_up(const plan *p, const bjvmi_table *t, const char *name,
   return -1;
 }
 
+/* Whether the .proto name of a word is left to be derived, and is `field`. */
+static inline bool is_derived_name(const plan *p, const bjvmi_word *w, const char *field) {
+  uint32_t name = bjvmi_le32(w->name);
+  if (!(bjvmi_name_flags(p->names, name) & BJVMI_NAME_DERIVED)) return false;
+  const char *json = p->names + name + 2, *end = p->names + name + bjvmi_name_length(p->names, name) - 2;
+  for (; json < end && *field; json++, field++) {
+    bool upper = *json >= 'A' && *json <= 'Z';
+    if (upper && *field++ != '_') return false;
+    if (*field != (upper ? *json + 32 : *json)) return false;
+  }
+  return json == end && *field == 0;
+}
+
+/* The index of the word that is read by the name `field`, or -1. */
+static inline int field_index(const plan *p, const bjvmi_message *m, const char *field) {
+  int index = look_up(p, &m->keys, field, strlen(field));
+  for (int i = 0; index < 0 && i < bjvmi_le16(m->word_count); i++)
+    if (is_derived_name(p, words_of(p, m) + i, field)) index = i;
+  return index;
+}
+
 static inline const bjvmi_word *word_of(const plan *p, const char *message, const char *field) {
   const bjvmi_message *m = message_of(p, message);
-  int index = look_up(p, &m->keys, field, strlen(field));
+  int index = field_index(p, m, field);
   cr_assert_geq(index, 0, "no field %s in %s", field, message);
   return words_of(p, m) + index;
 }
@@ -298,6 +319,16 @@ static inline void check_table(const plan *p, const bjvmi_table *t) {
   }
 }
 
+/* Whether a .proto name is left to be derived. */
+static inline bool has_derived(const plan *p) {
+  bool derived = false;
+  for (uint32_t i = 0; i < count_of(p, BJVMI_SECTION_WORDS, sizeof(bjvmi_word)); i++) {
+    uint32_t name = bjvmi_le32(p->words[i].name);
+    derived |= name != 0 && (bjvmi_name_flags(p->names, name) & BJVMI_NAME_DERIVED);
+  }
+  return derived;
+}
+
 /* What holds for every file. */
 static inline void check_plan(const plan *p) {
   const bjvmi_header *h = (const void *)p->data;
@@ -308,7 +339,7 @@ static inline void check_plan(const plan *p) {
   cr_assert_eq(bjvmi_le64(h->checksum),
                bjvmi_checksum(p->data + BJVMI_CHECKSUM_FROM, p->size - BJVMI_CHECKSUM_FROM));
   bool mini = p->sizes[BJVMI_SECTION_MINI] > 0;
-  cr_assert_eq(bjvmi_le16(h->minor), mini || h->layout ? 1 : 0);
+  cr_assert_eq(bjvmi_le16(h->minor), has_derived(p) ? 2 : mini || h->layout ? 1 : 0);
   uint32_t count = bjvmi_le32(h->section_count);
   cr_assert_eq(count, mini ? BJVMI_SECTION_COUNT : BJVMI_SECTION_MINI);
   size_t end = BJVMI_HEADER_SIZE + count * sizeof(bjvmi_section_entry);

@@ -112,7 +112,7 @@ Test(compile, names) {
     const char *key, *encoded, *alt;
     uint32_t flags;
   } rows[] = {
-      {"twoWords", ",\"twoWords\":", ",\"two_words\":", 0},
+      {"twoWords", ",\"twoWords\":", NULL, BJVMI_NAME_DERIVED},
       {"camelAlready", ",\"camelAlready\":", NULL, 0},
       {"renamed", ",\"renamed\":", ",\"plain\":", 0},
       {"say \"hi\"", ",\"say \\\"hi\\\"\":", ",\"quoted\":", BJVMI_NAME_ESCAPED},

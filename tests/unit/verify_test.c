@@ -341,7 +341,7 @@ Test(verify, golden_files) {
     cr_expect_str_eq(error.message, message, "%s: %s", name, error.message);
     free(file);
   }
-  cr_expect_geq(count, 139, "%u files", count);
+  cr_expect_geq(count, 144, "%u files", count);
   free(table);
 }
 
