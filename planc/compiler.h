@@ -129,7 +129,7 @@ void bjvmi_names_begin(bjvmi_compiler *c);
 void bjvmi_names_end(bjvmi_compiler *c);
 
 /* The encoded name of a field, `,"json":`, with that of its .proto name where the two differ and it cannot be
- * derived. The keys of the JSON names of the fields before it must have been added. */
+ * derived. */
 bjvmi_name bjvmi_names_field(bjvmi_compiler *c, const char *json, const char *proto);
 
 /* The encoded name of an extension, `,"[full.name]":`. */

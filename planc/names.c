@@ -2,9 +2,10 @@
  *
  * Full names of messages and enums come last, sorted: one that another begins with (as that of a message
  * begins those of the types nested in it) is a part of it. A name is appended at the end of the pool first
- * and then looked for; one that is there already is taken off again. A .proto name that can be derived from the
- * JSON name is not stored. So equal encoded names (with equal ALT forms) are in the pool once, and so are equal raw names; a raw name lies inside an encoded one unless it
- * had to be escaped. The pool's order is the order in which names are asked for.
+ * and then looked for; one that is there already is taken off again. So equal encoded names (with equal ALT
+ * forms) are in the pool once, and so are equal raw names; a raw name lies inside an encoded one unless it
+ * had to be escaped. A .proto name that follows from the JSON name is not in the pool. The pool's order is
+ * the order in which names are asked for.
  */
 #include "compiler.h"
 
@@ -131,23 +132,15 @@ static uint32_t append_encoded(bjvmi_compiler *c, const affix *around, const cha
 
 /* -- Raw names ------------------------------------------------------------------------------------------ */
 
-/* The index of a raw name, or BJVMI_NONE; `hash` is that of the name. */
-static uint32_t find_raw(bjvmi_compiler *c, const char *name, size_t size, uint32_t hash) {
+/* The index of a raw name, which also stands in the pool at `inside` (0: nowhere yet). */
+static uint32_t raw_index(bjvmi_compiler *c, const char *name, size_t size, uint32_t inside) {
   const bjvmi_bytes *pool = pool_of(c);
+  uint32_t hash = bjvmi_key_hash(0, name, size);
   uint32_t at = hash;
   for (uint32_t i; (i = bjvmi_map_next(&c->raw_map, hash, &at)) != BJVMI_NONE;) {
     const bjvmi_raw *known = bjvmi_raw_at(c, i);
     if (known->size == size && memcmp(pool->data + known->offset, name, size) == 0) return i;
   }
-  return BJVMI_NONE;
-}
-
-/* The same of a name that also stands in the pool at `inside` (0: nowhere yet), and is made if need be. */
-static uint32_t raw_index(bjvmi_compiler *c, const char *name, size_t size, uint32_t inside) {
-  const bjvmi_bytes *pool = pool_of(c);
-  uint32_t hash = bjvmi_key_hash(0, name, size);
-  uint32_t known = find_raw(c, name, size, hash);
-  if (known != BJVMI_NONE) return known;
   if (inside == 0) {
     inside = (uint32_t)pool->size;
     char *to = bjvmi_bytes_add(c, pool_of(c), size);
@@ -244,17 +237,11 @@ static bool is_derived(const char *json, const char *proto) {
   return differs && *proto == 0;
 }
 
-/* Whether a JSON name is that of an earlier field of the message too, which it is read as. The .proto name then
- * cannot lead to its own field by way of the JSON name. */
-static bool is_taken(bjvmi_compiler *c, const char *json) {
-  size_t size = strlen(json);
-  uint32_t raw = find_raw(c, json, size, bjvmi_key_hash(0, json, size));
-  return raw != BJVMI_NONE && bjvmi_raw_at(c, raw)->owner == c->key_owner;
-}
-
+/* What is derived leads to its field by way of the JSON name, which is no other field's: upb takes no message in
+ * which two have the same. */
 bjvmi_name bjvmi_names_field(bjvmi_compiler *c, const char *json, const char *proto) {
   if (strcmp(json, proto) == 0) return encode(c, &field_affix, json, NULL, 0);
-  if (!is_derived(json, proto) || is_taken(c, json)) return encode(c, &field_affix, json, proto, 0);
+  if (!is_derived(json, proto)) return encode(c, &field_affix, json, proto, 0);
   c->derived = true;
   return encode(c, &field_affix, json, NULL, BJVMI_NAME_DERIVED);
 }

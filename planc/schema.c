@@ -142,11 +142,12 @@ static uint32_t word_count(const bjvmi_compiler *c) {
 
 /* -- Messages ------------------------------------------------------------------------------------------- */
 
-/* A field at work. */
+/* A field at work, with the names it is read by. */
 typedef struct member {
   const upb_FieldDef *def;
   uint32_t number;
-  uint32_t alt; /* its .proto name */
+  uint32_t raw;
+  uint32_t alt;
 } member;
 
 static int compare_members(const void *a, const void *b) {
@@ -162,22 +163,22 @@ static member *sorted_members(bjvmi_compiler *c, const upb_MessageDef *def, uint
   bool sorted = true;
   for (uint32_t i = 0; i < count; i++) {
     const upb_FieldDef *f = upb_MessageDef_Field(def, (int)i);
-    members[i] = (member){f, upb_FieldDef_Number(f), BJVMI_NONE};
+    members[i] = (member){f, upb_FieldDef_Number(f), BJVMI_NONE, BJVMI_NONE};
     sorted = sorted && (i == 0 || members[i - 1].number < members[i].number);
   }
   if (!sorted) qsort(members, count, sizeof *members, compare_members);
   return members;
 }
 
-/* Behind the keys of all JSON names: a .proto name that is another field's JSON name is not read as its own
- * field. */
-static bjvmi_table end_keys(bjvmi_compiler *c, const member *members, uint32_t count) {
+/* JSON names first: a .proto name that is another field's JSON name is not read as its own field. */
+static bjvmi_table put_keys(bjvmi_compiler *c, const member *members, uint32_t count) {
+  bjvmi_keys_begin(c);
+  for (uint32_t i = 0; i < count; i++) bjvmi_keys_add(c, members[i].raw, i);
   for (uint32_t i = 0; i < count; i++) bjvmi_keys_add(c, members[i].alt, i);
   return bjvmi_keys_end(c);
 }
 
-/* Appends the words of a message or a map entry, and the keys of the JSON names. Returns its number of required
- * fields. */
+/* Appends the words of a message or a map entry and returns its number of required fields. */
 static uint16_t put_fields(bjvmi_compiler *c, member *members, uint32_t count, bool entry) {
   uint32_t required = 0;
   for (uint32_t i = 0; i < count && c->status == BJVM_OK; i++) {
@@ -188,7 +189,7 @@ static uint16_t put_fields(bjvmi_compiler *c, member *members, uint32_t count, b
     }
     c->subject = upb_FieldDef_FullName(f);
     bjvmi_name name = bjvmi_names_field(c, upb_FieldDef_JsonName(f), upb_FieldDef_Name(f));
-    bjvmi_keys_add(c, name.raw, i);
+    members[i].raw = name.raw;
     members[i].alt = name.alt;
     put_field(c, f, field_form(f), &name);
     if (upb_FieldDef_IsRequired(f)) required++;
@@ -206,11 +207,10 @@ static void compile_words(bjvmi_compiler *c, const upb_MessageDef *def, bjvmi_me
   member *members = sorted_members(c, def, count);
   record->first_word = word_count(c);
   record->word_count = (uint16_t)count;
-  bjvmi_keys_begin(c);
   record->required_count = put_fields(c, members, count, entry);
   put_end(c, record->flags & BJVMI_MESSAGE_EXTENDABLE ? BJVMI_END_EXTENDABLE : BJVMI_END_MESSAGE);
   c->subject = upb_MessageDef_FullName(def);
-  if (!entry && c->status == BJVM_OK) record->keys = end_keys(c, members, count);
+  if (!entry && c->status == BJVM_OK) record->keys = put_keys(c, members, count);
 }
 
 /* -- Extensions ----------------------------------------------------------------------------------------- */
