@@ -97,6 +97,7 @@ typedef struct bjvmi_decode_undo {
 typedef struct bjvmi_decode_order {
   const bjvmi_word *before; /* END: the member was the first */
   const bjvmi_word *member;
+  bool derived; /* the text had its .proto name, which is derived */
 } bjvmi_decode_order;
 
 /* An entry of an open map that is read, and not yet in the map. */
@@ -313,6 +314,7 @@ typedef struct bjvmi_member {
   const bjvmi_word *word;
   const bjvm_plan *plan;
   void *msg;
+  bool derived; /* FIELD: found by a .proto name that is derived */
 } bjvmi_member;
 
 /* Reads a name and its colon by the tables; p is at the opening quote. */

@@ -460,7 +460,8 @@ static bjvmi_key_result resolve(bjvmi_decoder *vm, bjvmi_decode_frame *f, const 
   bjvmi_key_result result;
   if (f->u.message.any && any_key(vm, f, &m->p, name, size, &result)) return result;
   int index = bjvmi_plan_find_key(own, name, size);
-  if (index < 0) index = bjvmi_plan_find_derived(own, name, size);
+  m->derived = index < 0;
+  if (m->derived) index = bjvmi_plan_find_derived(own, name, size);
   if (index >= 0) {
     m->word = &own->words[index];
     return BJVMI_KEY_FIELD;
@@ -484,25 +485,49 @@ static bjvmi_decode_order *order_of(bjvmi_decoder *vm, const bjvmi_word *before)
   return &vm->orders[(uintptr_t)before / sizeof *before % BJVMI_DECODE_ORDERS];
 }
 
-/* The member that followed `before` when that was looked up last, if it is the one whose name is at p; or NULL. */
+/* The place behind the name and the colon at p, if that name is derived from the encoded one at `from`, which has n
+ * bytes; or NULL. */
+static const char *behind_derived(const char *p, const char *from, size_t n) {
+  const char *end = p + BJVMI_DECODE_PAD - 1;
+  for (size_t i = 1; i < n; i++) {
+    char c = from[i];
+    if (c >= 'A' && c <= 'Z') {
+      if (*p++ != '_') return NULL;
+      c = (char)(c - 'A' + 'a');
+    }
+    if (p >= end || *p++ != c) return NULL;
+  }
+  return p;
+}
+
+/* The member that followed `before` when that was looked up last, if it is the one whose name is at *p, which then moves
+ * behind the colon; or NULL. */
 static const bjvmi_word *learned(bjvmi_decoder *vm, const bjvm_plan *plan, const bjvmi_word *before,
-                                 const char *p) {
+                                 const char **p) {
   if (vm->misses < BJVMI_DECODE_LEARN) return NULL;
   const bjvmi_decode_order *o = order_of(vm, before);
   uintptr_t at = (uintptr_t)o->member - (uintptr_t)plan->words;
   if (o->before != before || at >= plan->word_count * sizeof *before) return NULL;
   size_t n = o->member->name_len;
-  return n - 1 < BJVMI_DECODE_PAD && bjvmi_short_equal(p, plan->names + o->member->name + 1, n - 1)
-             ? o->member
-             : NULL;
+  const char *name = plan->names + o->member->name;
+  if (n - 1 >= BJVMI_DECODE_PAD) return NULL;
+  if (__builtin_expect(o->derived, 0)) {
+    const char *behind = behind_derived(*p, name, n);
+    if (!behind) return NULL;
+    *p = behind;
+    return o->member;
+  }
+  if (!bjvmi_short_equal(*p, name + 1, n - 1)) return NULL;
+  *p += n - 1;
+  return o->member;
 }
 
-static void learn(bjvmi_decoder *vm, const bjvmi_word *before, const bjvmi_word *member) {
+static void learn(bjvmi_decoder *vm, const bjvmi_word *before, const bjvmi_word *member, bool derived) {
   if (vm->misses < BJVMI_DECODE_LEARN) {
     if (++vm->misses == BJVMI_DECODE_LEARN) memset(vm->orders, 0, sizeof vm->orders);
     return;
   }
-  *order_of(vm, before) = (bjvmi_decode_order){before, member};
+  *order_of(vm, before) = (bjvmi_decode_order){before, member, derived};
 }
 #endif
 
@@ -514,9 +539,8 @@ bjvmi_key_result bjvmi_decode_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, cons
   f->place = BJVMI_PLACE_NONE;
   m->p = p;
 #ifndef BJVM_SIZE_SMALL
-  m->word = learned(vm, f->plan, f->pc, p);
+  m->word = learned(vm, f->plan, f->pc, &m->p);
   if (m->word) {
-    m->p = p + m->word->name_len - 1;
     f->place = BJVMI_PLACE_LAST;
     return BJVMI_KEY_FIELD;
   }
@@ -532,7 +556,7 @@ bjvmi_key_result bjvmi_decode_key(bjvmi_decoder *vm, bjvmi_decode_frame *f, cons
   bjvmi_key_result r = resolve(vm, f, name, size, m);
   if (r != BJVMI_KEY_FAIL) f->place = BJVMI_PLACE_LAST;
 #ifndef BJVM_SIZE_SMALL
-  if (r == BJVMI_KEY_FIELD) learn(vm, f->pc, m->word);
+  if (r == BJVMI_KEY_FIELD) learn(vm, f->pc, m->word, m->derived);
 #endif
   return r;
 }

@@ -273,6 +273,62 @@ Test(names, both_names_are_a_duplicate) {
   fixture_close(&f);
 }
 
+static void add_list(google_protobuf_FileDescriptorProto *file, upb_Arena *arena) {
+  google_protobuf_DescriptorProto *m = fixture_message(file, "M", arena);
+  fixture_field(m, "first_name", 1, kUpb_FieldType_Int32, false, NULL, arena);
+  fixture_field(m, "a_name_that_is_too_long_to_be_compared_in_one_go_at_its_place_in_the_text", 2,
+                kUpb_FieldType_Int32, false, NULL, arena);
+  fixture_field(m, "x_y", 3, kUpb_FieldType_Int32, false, NULL, arena);
+  m = fixture_message(file, "List", arena);
+  fixture_field(m, "item_list", 1, kUpb_FieldType_Message, true, ".g.M", arena);
+}
+
+/* Once a text has had many look-ups the order of its members is expected to come again: in every item here it is that
+ * of the one before, until it is not. */
+Test(names, an_order_of_proto_names_is_learned) {
+  static const char *const items[] = {
+      "{\"x_y\":3,\"a_name_that_is_too_long_to_be_compared_in_one_go_at_its_place_in_the_text\":2,\"first_"
+      "name\":1}",
+      "{\"xY\":3,\"aNameThatIsTooLongToBeComparedInOneGoAtItsPlaceInTheText\":2,\"first_name\":1}",
+      "{\"first_name\":1,\"x_y\":3}",
+  };
+  static const struct {
+    const char *last;
+    bjvm_status status;
+  } rows[] = {
+      {"{\"x_y\":3}", BJVM_OK},
+      {"{\"xY\":3}", BJVM_OK},
+      {"{\"x_Y\":3}", BJVM_UNKNOWN_FIELD},
+      {"{\"x_y_\":3}", BJVM_UNKNOWN_FIELD},
+      {"{\"x_\":3}", BJVM_UNKNOWN_FIELD},
+      {"{\"first_name\":3}", BJVM_OK},
+      {"{\"first_names\":3}", BJVM_UNKNOWN_FIELD},
+      {"{\"first_nam\":3}", BJVM_UNKNOWN_FIELD},
+      {"{\"x_y\":1,\"first_name\":1,\"x_y\":2}", BJVM_DUPLICATE_FIELD},
+      {"{\"x_y\":1,\"first_name\":1,\"xY\":2}", BJVM_DUPLICATE_FIELD},
+  };
+  enum { MANY = 30 };
+  fixture f = fixture_made(add_list);
+  for (size_t i = 0; i < sizeof items / sizeof *items; i++)
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+      char json[MANY * 160], *p = json + sprintf(json, "{\"item_list\":[");
+      for (int n = 0; n < MANY; n++) p += sprintf(p, "%s,", items[i]);
+      sprintf(p, "%s]}", rows[r].last);
+      bjvm_status s = fixture_merge(&f, "g.List", json, 0, fixture_new(&f, "g.List"));
+      cr_expect_eq(s, rows[r].status, "%s behind %s: %s", rows[r].last, items[i], bjvm_status_name(s));
+      /* Cut anywhere: in a block of its own, so that reading on is found out. */
+      for (size_t cut = (size_t)(p - json); r == 0 && cut < strlen(json); cut++) {
+        char *piece = (char *)malloc(cut);
+        memcpy(piece, json, cut);
+        s = bjvm_decode(fixture_plan(&f, "g.List"), piece, cut, fixture_new(&f, "g.List"), f.arena, NULL,
+                        NULL);
+        cr_expect_eq(s, BJVM_TRUNCATED, "%zu: %s", cut, bjvm_status_name(s));
+        free(piece);
+      }
+    }
+  fixture_close(&f);
+}
+
 /* -- Many and long names -------------------------------------------------------------------------------- */
 
 /* `name_x_y`, and behind every third one `_1`, which cannot be derived; x and y count. */
