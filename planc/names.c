@@ -217,7 +217,7 @@ static bjvmi_name encode(bjvmi_compiler *c, const affix *around, const char *nam
 
 static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 
-/* Whether a byte of a JSON name can stand in a .proto name as it is, or as an underscore and its lower case. */
+/* ASCII letters and digits. */
 static bool is_plain(char c) { return (c >= 'a' && c <= 'z') || is_upper(c) || (c >= '0' && c <= '9'); }
 
 /* Whether `proto` is `json`, letters and digits, with `_x` in the place of each X, and another name. */
@@ -237,8 +237,8 @@ static bool is_derived(const char *json, const char *proto) {
   return differs && *proto == 0;
 }
 
-/* What is derived leads to its field by way of the JSON name, which is no other field's: upb takes no message in
- * which two have the same. */
+/* What is derived leads to its field by way of the JSON name, which is no other field's: upb takes no message
+ * in which two have the same. */
 bjvmi_name bjvmi_names_field(bjvmi_compiler *c, const char *json, const char *proto) {
   if (strcmp(json, proto) == 0) return encode(c, &field_affix, json, NULL, 0);
   if (!is_derived(json, proto)) return encode(c, &field_affix, json, proto, 0);

@@ -485,8 +485,8 @@ static bjvmi_decode_order *order_of(bjvmi_decoder *vm, const bjvmi_word *before)
   return &vm->orders[(uintptr_t)before / sizeof *before % BJVMI_DECODE_ORDERS];
 }
 
-/* The place behind the name and the colon at p, if that name is derived from the encoded one at `from`, which has n
- * bytes; or NULL. */
+/* The place behind the name and the colon at p, if that name is derived from the encoded one at `from`, which
+ * has n bytes; or NULL. */
 static const char *behind_derived(const char *p, const char *from, size_t n) {
   const char *end = p + BJVMI_DECODE_PAD - 1;
   for (size_t i = 1; i < n; i++) {
@@ -500,8 +500,8 @@ static const char *behind_derived(const char *p, const char *from, size_t n) {
   return p;
 }
 
-/* The member that followed `before` when that was looked up last, if it is the one whose name is at *p, which then moves
- * behind the colon; or NULL. */
+/* The member that followed `before` when that was looked up last, if it is the one whose name is at *p, which
+ * then moves behind the colon; or NULL. */
 static const bjvmi_word *learned(bjvmi_decoder *vm, const bjvm_plan *plan, const bjvmi_word *before,
                                  const char **p) {
   if (vm->misses < BJVMI_DECODE_LEARN) return NULL;

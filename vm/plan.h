@@ -158,8 +158,8 @@ extern const uint8_t bjvmi_shapes[BJVMI_KIND_COUNT];
 /* Bytes of a value of the kind in a message or array. */
 size_t bjvmi_kind_size(bjvmi_kind kind);
 
-/* The index of the word that a name in a text stands for, or -1: look it up among the names that are stored, and
- * if it is not there among the .proto names that are derived. */
+/* The index of the word that a name in a text stands for, or -1. It is looked up among the names that are
+ * stored, and if it is not there among the .proto names that are derived. */
 int bjvmi_plan_find_key(const bjvm_plan *plan, const char *name, size_t size);
 int bjvmi_plan_find_derived(const bjvm_plan *plan, const char *name, size_t size);
 

@@ -24,8 +24,8 @@
  * In front of each encoded name in the pool stands its header: u8 length, u8 flags (BJVMI_NAME_*). A name of
  * more than 255 bytes is LONG: in front of these two, which say length 0, stands its length as u16. If ALT is
  * set, the header (LONG if ALT_LONG) and encoded form of the .proto name follow right behind the JSON name. If
- * DERIVED is set, it is not stored: it is the JSON name, of letters and digits, with `_` and the lower case letter
- * in the place of each upper case one.
+ * DERIVED is set, it is not stored: it is the JSON name, of ASCII letters and digits, with `_x` in the place
+ * of each upper case X.
  *
  * The mini section, which may be missing, holds upb's mini descriptors: one of each message record (none of an
  * external one), each enum record (none of an open one) and each extension, in this order. Each is its length

@@ -135,8 +135,8 @@ static bool check_encoded(bjvmi_check *c, const void *at, uint64_t name, const q
   return true;
 }
 
-/* A JSON name that its .proto name is derived from. The bytes it may have make the way back unique: no other JSON
- * name gives that .proto name. */
+/* A JSON name that its .proto name is derived from. The bytes it may have make the way back unique: no other
+ * JSON name gives that .proto name. */
 static bool check_derived(const bjvmi_check *c, const char *p, uint32_t length, uint32_t flags) {
   uint32_t extra = 0;
   if (bjvmi_le16(c->image->header->minor) <= BJVMI_FORMAT_MINOR_MINI)

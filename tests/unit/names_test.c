@@ -13,7 +13,7 @@ typedef struct field {
   const char *proto, *json; /* json NULL: what the .proto name gives */
 } field;
 
-/* A pool with the message g.M, whose fields are int32 and numbered from 1; `count` of them. NULL: upb does not take
+/* A pool with the message g.M of `count` fields, which are int32 and numbered from 1. NULL: upb does not take
  * them. */
 static upb_DefPool *pool_of(const field *fields, int count, const char *syntax) {
   upb_Arena *arena = upb_Arena_New();
@@ -283,8 +283,8 @@ static void add_list(google_protobuf_FileDescriptorProto *file, upb_Arena *arena
   fixture_field(m, "item_list", 1, kUpb_FieldType_Message, true, ".g.M", arena);
 }
 
-/* Once a text has had many look-ups the order of its members is expected to come again: in every item here it is that
- * of the one before, until it is not. */
+/* Once a text has had many look-ups the order of its members is expected to come again: in every item here it
+ * is that of the one before, until it is not. */
 Test(names, an_order_of_proto_names_is_learned) {
   static const char *const items[] = {
       "{\"x_y\":3,\"a_name_that_is_too_long_to_be_compared_in_one_go_at_its_place_in_the_text\":2,\"first_"
