@@ -273,11 +273,13 @@ Test(names, both_names_are_a_duplicate) {
   fixture_close(&f);
 }
 
+/* Derived it is longer, and before that shorter, than what can be compared at its place in a text. */
+#define LONG_NAME "a_name_that_is_too_long_to_be_compared_in_one_go_at_its_place_in_the_text"
+
 static void add_list(google_protobuf_FileDescriptorProto *file, upb_Arena *arena) {
   google_protobuf_DescriptorProto *m = fixture_message(file, "M", arena);
   fixture_field(m, "first_name", 1, kUpb_FieldType_Int32, false, NULL, arena);
-  fixture_field(m, "a_name_that_is_too_long_to_be_compared_in_one_go_at_its_place_in_the_text", 2,
-                kUpb_FieldType_Int32, false, NULL, arena);
+  fixture_field(m, LONG_NAME, 2, kUpb_FieldType_Int32, false, NULL, arena);
   fixture_field(m, "x_y", 3, kUpb_FieldType_Int32, false, NULL, arena);
   m = fixture_message(file, "List", arena);
   fixture_field(m, "item_list", 1, kUpb_FieldType_Message, true, ".g.M", arena);
@@ -287,8 +289,7 @@ static void add_list(google_protobuf_FileDescriptorProto *file, upb_Arena *arena
  * is that of the one before, until it is not. */
 Test(names, an_order_of_proto_names_is_learned) {
   static const char *const items[] = {
-      "{\"x_y\":3,\"a_name_that_is_too_long_to_be_compared_in_one_go_at_its_place_in_the_text\":2,\"first_"
-      "name\":1}",
+      ("{\"x_y\":3,\"" LONG_NAME "\":2,\"first_name\":1}"),
       "{\"xY\":3,\"aNameThatIsTooLongToBeComparedInOneGoAtItsPlaceInTheText\":2,\"first_name\":1}",
       "{\"first_name\":1,\"x_y\":3}",
   };
