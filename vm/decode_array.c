@@ -6,7 +6,7 @@
  */
 #include "decode.h"
 
-enum { FIRST_CAPACITY = 8 };
+enum { FIRST_CAPACITY = 4 }; /* as in upb's binary decoder, in one piece with the array */
 
 static unsigned size_lg2(bjvmi_kind kind) {
   switch (bjvmi_kind_size(kind)) {
@@ -26,9 +26,9 @@ upb_Array *bjvmi_decode_array_open(bjvmi_decoder *vm, void *slot, bjvmi_kind kin
   unsigned lg2 = kind >= BJVMI_KIND_STRING && kind <= BJVMI_KIND_BYTES
                      ? (sizeof(upb_StringView) == 16 ? 4 : 3)
                      : size_lg2(kind);
-  if (!bjvmi_decode_charge(vm, sizeof(upb_Array))) return NULL;
+  if (!bjvmi_decode_charge(vm, sizeof(upb_Array) + ((size_t)FIRST_CAPACITY << lg2))) return NULL;
   vm->status = BJVM_OUT_OF_MEMORY;
-  array = bjvmi_upb_array_new(vm->arena, 0, lg2);
+  array = bjvmi_upb_array_new(vm->arena, FIRST_CAPACITY, lg2);
   if (!array) return NULL;
   vm->status = BJVM_OK;
   bjvmi_upb_set_pointer(slot, array);
