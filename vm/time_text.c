@@ -132,7 +132,7 @@ typedef struct moment {
   uint32_t year, month, day, hour, minute, second, nanos;
 } moment;
 
-static int64_t to_seconds(const moment *m) {
+BJVMI_NUM_HOT int64_t to_seconds(const moment *m) {
   uint32_t before = m->month <= 2;        /* then the year began in March of the year before */
   uint32_t year = m->year + 400 - before; /* 400 more: year 0 must not go below zero */
   uint32_t month = m->month + 12 * before - 3;
