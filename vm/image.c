@@ -334,11 +334,12 @@ const char *bjvmi_enum_name(const bjvm_image *image, uint32_t index, int32_t num
 
 bool bjvmi_enum_number(const bjvm_image *image, uint32_t index, const char *name, size_t size, bool fold,
                        int32_t *number) {
-  bjvmi_enum e = bjvmi_enum_native(&image->enums[index]);
-  int found = bjvmi_table_find(image, &e.keys, name, size);
-  if (found < 0 && fold) found = find_folded(image, &e.keys, name, size);
+  const bjvmi_enum *e = &image->enums[index];
+  const bjvmi_table keys = bjvmi_table_native(&e->keys);
+  int found = bjvmi_table_find(image, &keys, name, size);
+  if (found < 0 && fold) found = find_folded(image, &keys, name, size);
   if (found < 0) return false;
-  *number = bjvmi_value_native(&image->values[e.first_value + (uint32_t)found]).number;
+  *number = bjvmi_value_native(&image->values[bjvmi_le32(e->first_value) + (uint32_t)found]).number;
   return true;
 }
 
