@@ -18,7 +18,8 @@
 enum {
   UNIT = 4,
   UNIT_BITS = 8 * UNIT,
-  ROW = 64, /* units whose bits are held together */
+  ROW = 64,  /* units whose bits are held together */
+  ROWS = 16, /* rows read at once: 4 KB */
 };
 
 /* -- Making ---------------------------------------------------------------------------------------------- */
@@ -157,13 +158,24 @@ static uint64_t units_in_use(const char *msg, size_t first, size_t count) {
   return bits;
 }
 
+static void mark_row(const bjvmi_sparse *s, size_t first, uint64_t bits, uint64_t *marks) {
+  for (; bits != 0; bits &= bits - 1) {
+    const uint16_t *start = &s->starts[first + (size_t)__builtin_ctzll(bits)];
+    for (uint32_t i = start[0]; i < start[1]; i++) mark(marks, s->words[i]);
+  }
+}
+
+/* Many rows are read before the first is asked: a branch on bytes that are not in the cache yet would keep the next row's
+ * from being fetched meanwhile. */
 static void mark_units(const bjvmi_sparse *s, const char *msg, uint64_t *marks) {
-  for (size_t first = 0; first < s->unit_count; first += ROW) {
-    size_t count = s->unit_count - first < ROW ? s->unit_count - first : ROW;
-    for (uint64_t bits = units_in_use(msg, first, count); bits != 0; bits &= bits - 1) {
-      const uint16_t *start = &s->starts[first + (size_t)__builtin_ctzll(bits)];
-      for (uint32_t i = start[0]; i < start[1]; i++) mark(marks, s->words[i]);
+  uint64_t bits[ROWS];
+  for (size_t first = 0; first < s->unit_count; first += ROWS * ROW) {
+    size_t rows = 0;
+    for (size_t at = first; rows < ROWS && at < s->unit_count; at += ROW, rows++) {
+      size_t count = s->unit_count - at < ROW ? s->unit_count - at : ROW;
+      bits[rows] = units_in_use(msg, at, count);
     }
+    for (size_t i = 0; i < rows; i++) mark_row(s, first + i * ROW, bits[i], marks);
   }
 }
 
