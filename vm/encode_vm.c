@@ -482,23 +482,31 @@ any_json_value : {
   }
   w += which - 1;
   value = bjvmi_upb_at(child, w->offset);
-  if (which >= 5) { /* Struct, ListValue */
-    child = bjvmi_upb_pointer(value);
-    sub = bjvmi_encode_sub(vm, sub, w);
-    if (__builtin_expect(!sub, 0)) goto failed;
-    goto value;
-  }
-  if (which == 3) {
-    upb_StringView text = bjvmi_upb_string(value);
-    CHECK(bjvmi_encode_string(vm, out, text.data, text.size));
-  } else if (which == 2) {
-    if (__builtin_expect(!bjvmi_double_is_finite(*(const double *)value), 0)) {
-      vm->status = BJVM_NOT_FINITE;
-      goto failed;
-    }
-    out = bjvmi_num_print_double(out, *(const double *)value);
-  } else {
-    CHECK(bjvmi_encode_scalar(vm, out, sub, w, value));
+  switch (which) {
+    case 5:
+    case 6: /* Struct, ListValue */
+      child = bjvmi_upb_pointer(value);
+      sub = bjvmi_encode_sub(vm, sub, w);
+      if (__builtin_expect(!sub, 0)) goto failed;
+      goto value;
+    case 3:
+      CHECK(bjvmi_encode_string(vm, out, bjvmi_upb_string(value).data, bjvmi_upb_string(value).size));
+      break;
+    case 2:
+      if (__builtin_expect(!bjvmi_double_is_finite(*(const double *)value), 0)) {
+        vm->status = BJVM_NOT_FINITE;
+        goto failed;
+      }
+      out = bjvmi_num_print_double(out, *(const double *)value);
+      break;
+#ifndef BJVM_SIZE_SMALL
+    case 4: out = print_bool(out, *(const bool *)value); break;
+    case 1:
+      memcpy(out, "null", 4);
+      out += 4;
+      break;
+#endif
+    default: CHECK(bjvmi_encode_scalar(vm, out, sub, w, value));
   }
   goto resume;
 }
