@@ -14,7 +14,7 @@
 #include "sparse.h"
 #include "text.h"
 #include "time_text.h"
-#include "upb_layout.h"
+#include "upb_map.h"
 
 /* -- One field ------------------------------------------------------------------------------------------ */
 

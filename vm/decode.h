@@ -14,6 +14,7 @@
 #include "num.h"
 #include "plan.h"
 #include "short_string.h"
+#include "upb/message/map.h"
 #include "upb_layout.h"
 
 enum {

@@ -7,6 +7,7 @@
  * map that was there is not changed at all.
  */
 #include "decode.h"
+#include "upb_map.h"
 
 enum {
   KEY_ROOM = 64,  /* an escaped key that is no string is longer only by junk, and goes to temporary memory */

@@ -9,7 +9,7 @@
 #include "num.h"
 #include "plan.h"
 #include "sparse.h"
-#include "upb_layout.h"
+#include "upb_map.h"
 
 enum {
   /* Every handler may write this much without asking: a name (255 and the overhang of its wide copy), a

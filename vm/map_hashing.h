@@ -2,7 +2,7 @@
  *
  * Private to bjvm. Neither hash is public: that of an integer joins its halves, that of a string is _upb_Hash
  * with a seed that is the address of a variable inside upb. Both are guessed when an image is bound and the
- * guess is tried out on upb's own look-up (upb_layout.h); where it does not hold, decode_map.c fills maps by the
+ * guess is tried out on upb's own look-up (upb_map.h); where it does not hold, decode_map.c fills maps by the
  * public call.
  */
 #ifndef BJVM_MAP_HASHING_H_

@@ -8,7 +8,7 @@
 #include "fixture.h"
 #include "plan.h"
 #include "upb/reflection/message.h"
-#include "upb_layout.h"
+#include "upb_map.h"
 
 /* Counts what has been compared, so that the test can say that nothing was left out. */
 typedef struct tally {
