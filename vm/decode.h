@@ -223,21 +223,27 @@ static inline void bjvmi_decode_copy_short(bjvmi_decoder *vm, char *place, const
   bjvmi_short_copy(place, from, n); /* an arena's blocks are multiples of 8 bytes */
 }
 
+/* The size <= BJVMI_SHORT_MAX bytes of a string at p, plain ASCII, into an upb_StringView; false: no memory. */
+static inline __attribute__((always_inline)) bool bjvmi_decode_plain_view(bjvmi_decoder *vm, const char *p,
+                                                                          size_t size, void *dst) {
+  if (__builtin_expect(vm->flags & BJVM_DECODE_ALIAS, 0)) {
+    bjvmi_upb_set_string(dst, vm->json + bjvmi_decode_offset(vm, p), size);
+  } else {
+    char *copy = (char *)bjvmi_decode_alloc(vm, size);
+    if (__builtin_expect(!copy, 0)) return false;
+    bjvmi_decode_copy_short(vm, copy, p, size);
+    bjvmi_upb_set_string(dst, copy, size);
+  }
+  return true;
+}
+
 /* A string token of up to BJVMI_SHORT_MAX bytes of plain ASCII into an upb_StringView; NULL where
- * bjvmi_decode_long_string must look. */
+ * bjvmi_decode_long_string must look, or report that there is no memory. */
 static inline __attribute__((always_inline)) const char *bjvmi_decode_plain_string(bjvmi_decoder *vm,
                                                                                    const char *p, void *dst) {
   size_t length = bjvmi_short_length(p + 1);
   if (__builtin_expect(length > BJVMI_SHORT_MAX, 0)) return NULL;
-  if (__builtin_expect(vm->flags & BJVM_DECODE_ALIAS, 0)) {
-    bjvmi_upb_set_string(dst, vm->json + bjvmi_decode_offset(vm, p + 1), length);
-  } else {
-    char *copy = (char *)bjvmi_decode_alloc(vm, length);
-    if (__builtin_expect(!copy, 0)) return NULL; /* and will not be there the next time either */
-    bjvmi_decode_copy_short(vm, copy, p + 1, length);
-    bjvmi_upb_set_string(dst, copy, length);
-  }
-  return p + length + 2;
+  return __builtin_expect(bjvmi_decode_plain_view(vm, p + 1, length, dst), 1) ? p + length + 2 : NULL;
 }
 
 /* Memory that need not outlive the call: scratch, or else the message's, counted. NULL with status set. */

@@ -99,6 +99,7 @@ const char *bjvmi_decode_string(bjvmi_decoder *vm, const char *p, void *dst) {
 
 const char *bjvmi_decode_long_string(bjvmi_decoder *vm, const char *p, void *dst) {
   unsigned flags = 0;
+  if (__builtin_expect(vm->status != BJVM_OK, 0)) return bjvmi_decode_fail(vm, vm->status, p, NULL);
   const char *q = vm->kernels->scan(p + 1, vm->end, &flags);
   if (__builtin_expect(q >= vm->end || *q != '"', 0)) return bjvmi_decode_close_quote(vm, p, &flags);
   if (__builtin_expect(flags != 0, 0)) {

@@ -67,6 +67,23 @@ static inline bjvmi_short_mask bjvmi_short_odd_at(const char *p) {
 }
 
 static inline size_t bjvmi_short_first(bjvmi_short_mask mask) { return (size_t)__builtin_ctz(mask); }
+
+/* A bit for each of the 64 bytes at p: those that are `c`, and those that are odd. */
+static inline uint64_t bjvmi_short_all_of(const char *p, char c) {
+  const __m128i wanted = _mm_set1_epi8(c);
+  uint64_t mask = 0;
+  for (unsigned i = 0; i < 64; i += 16) {
+    __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
+    mask |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(v, wanted)) << i;
+  }
+  return mask;
+}
+
+static inline uint64_t bjvmi_short_all_odd(const char *p) {
+  uint64_t mask = 0;
+  for (unsigned i = 0; i < 64; i += 16) mask |= (uint64_t)bjvmi_short_odd_at(p + i) << i;
+  return mask;
+}
 #elif defined(BJVMI_HAVE_NEON)
 typedef uint64_t bjvmi_short_mask; /* four bits for each byte */
 
@@ -282,6 +299,44 @@ BJVMI_SHORT_ONCE const char *bjvmi_short_int(const char *p, int64_t *v) {
   if (*p == '.' || (*p | 0x20) == 'e') return NULL;
   *v = negative ? -(int64_t)n : (int64_t)n;
   return p;
+}
+#endif
+
+/* Whether 64 bytes can be looked at together. */
+#if !defined(BJVM_SIZE_SMALL) && defined(BJVMI_HAVE_SSE2) && UINTPTR_MAX > 0xffffffffu
+#define BJVMI_SHORT_WINDOWS 1
+#else
+#define BJVMI_SHORT_WINDOWS 0
+#endif
+
+#if BJVMI_SHORT_WINDOWS
+/* The value of the digits at the front of 8 bytes, n of them (0 to 8). *bad gets bits where one is no digit. */
+static inline uint64_t bjvmi_short_group(const char *p, size_t n, uint64_t *bad) {
+  uint64_t v;
+  memcpy(&v, p, 8);
+  v = (v ^ 0x3030303030303030u) << 4 * (8 - n) << 4 * (8 - n); /* in two, as n may be 0 */
+  *bad |= ((v + 0x7676767676767676u) | v) & 0x8080808080808080u;
+  v = v * 10 + (v >> 8);
+  return (((v & 0x000000ff000000ffu) * 0x000f424000000064u) +
+          (((v >> 16) & 0x000000ff000000ffu) * 0x0000271000000001u)) >>
+         32;
+}
+
+/* Whether [p, end) is an integer of up to 15 digits as bjvmi_short_int reads it, and its value. Without a branch on its
+ * length. Reads 17 bytes. */
+static inline bool bjvmi_short_int_until(const char *p, const char *end, int64_t *value) {
+  size_t negative = *p == '-';
+  p += negative;
+  size_t n = (size_t)(end - p);
+  size_t first = n < 8 ? n : 8;
+  size_t more = n - first;
+  uint64_t bad = 0;
+  if (n - 1 > 14) return false;
+  uint64_t v =
+      bjvmi_short_group(p, first, &bad) * bjvmi_powers_of_ten[more] + bjvmi_short_group(p + 8, more, &bad);
+  if (bad != 0 || (*p == '0' && n > 1)) return false;
+  *value = (int64_t)((v ^ (0 - (uint64_t)negative)) + negative);
+  return true;
 }
 #endif
 
