@@ -232,7 +232,7 @@ static inline unsigned append_digits(const char **p, uint64_t *value) {
   return count;
 }
 
-/* A number of at most 19 digits without an exponent: its digits, how many follow the point, and its end. NULL:
+/* A number of at most 19 digits, zeros of a small one not counted, without an exponent: its digits, how many follow the point, and its end. NULL:
  * something else. Reads at most 8 bytes beyond what it takes: 2 + 16 + 24 + 8 in all. */
 static inline const char *scan_plain(const char *p, uint64_t *mantissa, unsigned *fraction) {
   const char *first = p;
@@ -244,9 +244,12 @@ static inline const char *scan_plain(const char *p, uint64_t *mantissa, unsigned
   if (*p == '.') {
     p++;
     unsigned more = append_digits(&p, &m);
+    uint64_t front = m; /* and 0 to 16 more follow */
     if (more == 8) more += append_digits(&p, &m);
     if (more == 16) more += append_digits(&p, &m);
-    if (__builtin_expect(more == 0 || count + more > 19, 0)) return NULL;
+    if (__builtin_expect(more == 0, 0)) return NULL;
+    if (count + more > 19 && (count > 1 || more == 24 || front >= bjvmi_num_pow10_exact(27 - more)))
+      return NULL;
     *fraction = more;
   }
   *mantissa = m;

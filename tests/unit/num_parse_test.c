@@ -315,7 +315,22 @@ Test(num_parse, plain_reading_takes_what_it_should) {
       {"0.000123", 8},
       {"123456789012345", 15},
       {"1234567.123456789012", 20},
-      {"0.1234567890123456789", 0},
+      {"0.1234567890123456789", 21},
+      {"0.9999999999999999999", 21},
+      {"0.12345678901234567890", 0},
+      {"0.01234567890123456789", 22},
+      {"0.09999999999999999999", 22},
+      {"0.012345678901234567890", 0},
+      {"0.00012345678901234567", 22},
+      {"-0.00001234567890123456789", 26},
+      {"0.00009999999999999999999", 25},
+      {"0.000099999999999999999990", 0},
+      {"0.000001234567890123456789", 0},
+      {"0.000000000000000000000001", 0},
+      {"0.00000000000000000000001", 25},
+      {"0.00000000000000000000000", 25},
+      {"1.2345678901234567890", 0},
+      {"12.345678901234567890", 0},
       {"0.123456789012345678", 20},
       {"9007199254740993.0", 0},
       {"1.0000000000000000000", 0},
@@ -353,6 +368,24 @@ Test(num_parse, plain_reading_takes_what_it_should) {
 #endif
 
 /* Reading texts of all kinds gives the same, fast or slow: read_double and read_float compare. */
+/* Small decimals, whose zeros in front are not counted: every number of zeros and digits. */
+Test(num_parse, small_decimals) {
+  uint64_t state = 20261130;
+  for (int round = 0; round < 200000; round++) {
+    char text[64] = "0.";
+    int zeros = round % 12, digits = 1 + round / 12 % 22;
+    for (int i = 0; i < zeros + digits; i++) {
+      state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+      text[2 + i] = i < zeros ? '0' : (char)('0' + (round & 1024 ? 9 : (state >> 33) % 10));
+    }
+    text[2 + zeros + digits] = 0;
+    bjvmi_num num;
+    cr_assert_eq(scan_all(text, strlen(text), &num), BJVM_OK);
+    (void)read_double(&num);
+    (void)read_float(&num);
+  }
+}
+
 Test(num_parse, fast_and_slow_reading_agree) {
   uint64_t state = 7;
   char text[1000];
