@@ -115,7 +115,7 @@ static bjvm_status encode_status(upb_EncodeStatus status) {
   }
 }
 
-enum { ENCODE_BLOCK = 2048 }; /* bytes on the C stack, enough for most contents */
+enum { ENCODE_BLOCK = 1024 }; /* bytes on the C stack, enough for most contents */
 
 /* upb's encoder wants an arena that can grow, and stops the program where there is none: a fixed one gets a copy. */
 static bjvm_status encode_into_fixed(const upb_Message *msg, const upb_MiniTable *table, int options,

@@ -142,6 +142,22 @@ static bjvm_plan *bind_words(bjvmi_binding *b, const bjvmi_message *rec, const u
   return p;
 }
 
+static bool is_derived(const char *names, uint32_t name) {
+  return bjvmi_name_flags(names, name) & BJVMI_NAME_DERIVED;
+}
+
+/* A bound on the lengths of derived names: each letter of one may become two. */
+static uint32_t derived_most(const bjvm_plan *p) {
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < p->word_count; i++) {
+    uint32_t name = p->words[i].name;
+    if (!name || !is_derived(p->names, name)) continue;
+    uint32_t length = 2 * bjvmi_name_length(p->names, name);
+    if (length > most) most = length;
+  }
+  return most;
+}
+
 bjvm_plan *bjvmi_bind_message(bjvmi_binding *b, uint32_t message, const upb_MiniTable *table,
                               bjvm_status *status, bjvmi_misfit *bad) {
   const bjvmi_message *rec = &b->image->messages[message];
@@ -157,6 +173,7 @@ bjvm_plan *bjvmi_bind_message(bjvmi_binding *b, uint32_t message, const upb_Mini
   p->kind = rec->kind;
   p->flags = rec->flags;
   p->keys = bjvmi_table_native(&rec->keys);
+  p->derived_most = derived_most(p);
 #ifndef BJVM_SIZE_SMALL
   p->sparse = bjvmi_sparse_new(p, b->arena);
 #endif
@@ -397,10 +414,6 @@ static void word_for_options(bjvmi_word *w, uint32_t flags) {
   w->op = BJVMI_OP(kind, form);
 }
 
-static bool is_derived(const char *names, uint32_t name) {
-  return bjvmi_name_flags(names, name) & BJVMI_NAME_DERIVED;
-}
-
 /* The length of a name once it is derived, if it has to be. */
 static uint32_t own_length(const char *names, uint32_t name) {
   uint32_t length = bjvmi_name_length(names, name);
@@ -525,6 +538,7 @@ int bjvmi_plan_find_key(const bjvm_plan *plan, const char *name, size_t size) {
 }
 
 int bjvmi_plan_find_derived(const bjvm_plan *plan, const char *name, size_t size) {
+  if (size > plan->derived_most) return -1;
   int index = bjvmi_table_find_json(plan->binding->image, &plan->keys, name, size);
   return index >= 0 && is_derived(plan->names, plan->words[index].name) ? index : -1;
 }

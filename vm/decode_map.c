@@ -41,7 +41,7 @@ bool bjvmi_decode_map_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, void *slot)
 #ifndef BJVM_SIZE_SMALL
   f->first = (uint16_t)vm->waiting_count;
 #endif
-  if (!map) return bjvmi_decode_charge(vm, MAP_COST);
+  if (!map) return true;
   if (upb_Map_IsFrozen(map)) {
     vm->status = BJVM_FROZEN;
     return false;
@@ -49,7 +49,7 @@ bool bjvmi_decode_map_open(bjvmi_decoder *vm, bjvmi_decode_frame *f, void *slot)
   if (bjvmi_upb_map_size(map) == 0 && !(vm->flags & BJVM_DECODE_LAST_WINS)) return true;
   f->u.map.merge = map;
   f->at = NULL;
-  return bjvmi_decode_charge(vm, MAP_COST);
+  return true;
 }
 
 /* -- Putting entries in --------------------------------------------------------------------------------- */
@@ -62,6 +62,7 @@ static upb_Map *map_of(bjvmi_decoder *vm, bjvmi_decode_frame *f, size_t count) {
     if (count > 0 && bjvmi_upb_map_size(map) == 0) (void)bjvmi_upb_map_reserve(map, count, vm->arena);
     return map;
   }
+  if (!bjvmi_decode_charge(vm, MAP_COST)) return NULL;
   upb_CType key = ctype(BJVMI_OP_KIND(f->plan->words[0].op));
   upb_CType value = ctype(BJVMI_OP_KIND(f->plan->words[1].op));
   map = bjvmi_upb_map_new(key, value, count, vm->arena);

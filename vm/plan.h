@@ -86,6 +86,7 @@ struct bjvm_plan {
   uint16_t required_count;
   uint8_t kind; /* how the message itself is read and printed */
   uint8_t flags;
+  uint32_t derived_most;                   /* no derived .proto name is longer; 0: there is none */
   bjvmi_table keys;                        /* native byte order */
   const upb_MiniTableExtension *extension; /* of the pseudo-plan of an extension; else NULL */
 };

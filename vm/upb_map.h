@@ -107,13 +107,16 @@ static inline bool bjvmi_upb_map_next(const upb_Map *map, bjvmi_map_walk *walk, 
 _Static_assert(sizeof(upb_strtable) == sizeof(upb_table) && sizeof(upb_inttable) == sizeof(upb_table),
                "both sorts of hash table are a upb_table");
 
+/* What makes upb choose the smallest table that takes `count` entries: it takes an eighth off, and one more than that. */
+static inline size_t bjvmi_upb_map_expect(size_t count) { return count > 1 ? count - 1 : count; }
+
 /* Makes the hash table of an empty map large enough for `count` entries at once: growing by doubling hashes
  * every key again each time, and leaves the smaller tables in the arena. Both sorts of table start alike.
  * False: out of memory. */
 static inline bool bjvmi_upb_map_reserve(upb_Map *map, size_t count, upb_Arena *arena) {
   assert(_upb_Map_Size(map) == 0 && !map->UPB_PRIVATE(is_frozen));
   upb_strtable table; /* a failing init leaves a mask without entries behind: never in the map itself */
-  if (!upb_strtable_init(&table, count, arena)) return false;
+  if (!upb_strtable_init(&table, bjvmi_upb_map_expect(count), arena)) return false;
   map->t.strtable = table;
   return true;
 }
@@ -134,7 +137,7 @@ static inline upb_Map *bjvmi_upb_map_new(upb_CType key, upb_CType value, size_t 
   map->val_size = (char)_upb_Map_CTypeSize(value);
   map->UPB_PRIVATE(is_frozen) = false;
   map->UPB_PRIVATE(is_strtable) = key_size == UPB_MAPTYPE_STRING || key_size > sizeof(uintptr_t);
-  return upb_strtable_init(&map->t.strtable, count, arena) ? map : NULL;
+  return upb_strtable_init(&map->t.strtable, bjvmi_upb_map_expect(count), arena) ? map : NULL;
 }
 
 /* -- Insertion into maps, hashing once ------------------------------------------------------------------ */

@@ -3,8 +3,9 @@
 #                                              (amd64 i386 armhf arm64 s390x; --session-only: without the unit tests)
 # Builds libbjvm-vm (-Dsize=small) and the node for each, and holds a session with it (session.py, expected.jsonl): with the
 # portable plan file in its flash, and with files prebound for 32 and for 64 bits. malloc and its kin are trapped. On armhf
-# and s390x vm's unit tests and the case table run too; on arm64 those of the wide kernels (NEON) and the case table, and random
-# messages must give the bytes they give on this machine. One line per architecture, then `N passed, M failed`.
+# and s390x vm's unit tests and the case table run too, and those of the loops once more as a program gets them by default; on arm64 those
+# of the wide kernels (NEON) and the case table, and random messages must give the bytes they give on this machine. One line per
+# architecture, then `N passed, M failed`.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$root/tests/firmware/arch.sh"
@@ -65,8 +66,8 @@ check_program() {
   fi
 }
 
-# set_up_tests ARCH: how its tests are compiled and which vm they are linked to: that of the firmware, or for arm64 one with
-# the kernels a program gets by default.
+# set_up_tests ARCH FORM: how its tests are compiled and which vm they are linked to: that of the firmware (small), or one as a
+# program gets it by default, with the wide kernels and the fast ways.
 set_up_tests() {
   include="-I$root/vm -I$root/vm/include -I$root/planc -I$root/planc/include -I$root/lib -I$root/lib/include"
   include="$include -I$root/tests/plain -I$root/tests/common -I$root/tests/unit -I$root/tests"
@@ -74,7 +75,7 @@ set_up_tests() {
   sources="$(sources_of planc planc_sources) $(sources_of lib lib_sources) tests/common/support.c"
   test_flags="-std=c11 -O1 -g -w -DBJVM_SIZE_SMALL -DBJVM_TESTS_EMULATED"
   vm_library=$work/$1/vm/libbjvm-vm.a
-  [ "$1" = arm64 ] || return 0
+  [ "$2" = default ] || return 0
   sources="$sources $(sources_of vm vm_sources) $(sources_of vm vm_loops) tests/diff/random_message.c"
   test_flags="-std=c11 -O2 -g -w -DBJVM_TESTS_EMULATED"
   vm_library=
@@ -116,26 +117,30 @@ run_plain() {
   [ -z "$counts" ] || tests=$((tests + ${counts%% *}))
 }
 
-# Which unit tests run on ARCH.
+# Which unit tests run on ARCH in FORM.
 tests_of() {
-  # The wide kernels, those who use them, and what small builds leave out; the rest is the same for all 64-bit machines.
-  [ "$1" != arm64 ] || { echo base64_test decode_test encode_test probe_test short_string_test sparse_test string_test utf8_test && return 0; }
+  # What small builds leave out: the fast ways of the loops; on arm64 the wide kernels, and the rest is the same for all 64-bit machines.
+  case $1-$2 in
+    arm64-default) echo base64_test decode_test encode_test probe_test short_string_test sparse_test string_test utf8_test && return 0 ;;
+    *-default) echo decode_array_test decode_map_test decode_test encode_test num_parse_test probe_test sparse_test && return 0 ;;
+  esac
   for source in "$root"/tests/unit/*_test.c; do
     basename "$source" .c
   done
 }
 
+# run_tests ARCH FORM
 run_tests() {
   tests=0
-  set_up_tests "$1"
+  set_up_tests "$1" "$2"
   compile_tests "$1" > "$work/log" 2>&1 || {
     fail "$1: tests do not build: $(grep -m 1 error "$work/log")"
     return 0
   }
-  for name in $(tests_of "$1"); do run_plain "$1" "$name" "tests/unit/$name.c"; done
+  for name in $(tests_of "$1" "$2"); do run_plain "$1" "$name" "tests/unit/$name.c"; done
   run_plain "$1" case_test tests/cases/case_test.c "$root/tests/cases/cases.binpb" "$root/tests/cases/table.tsv"
   passed=$((passed + tests))
-  notes="$notes, $tests unit tests and cases"
+  notes="$notes, $tests unit tests and cases ($2)"
 }
 
 # The fingerprints of tests/diff/forms.c: what the library of the native build prints and reads, small as it is, and what the
@@ -191,8 +196,8 @@ for arch in $architectures; do
     [ -f "$work/$arch/node-portable" ] && check_program "$arch"
     notes=", $(cat "$work/$arch/portable.err" 2> /dev/null)"
     case $arch in
-      armhf | s390x) $session_only || run_tests "$arch" ;;
-      arm64) $session_only || { run_tests "$arch" && compare_forms "$arch"; } ;;
+      armhf | s390x) $session_only || { run_tests "$arch" small && run_tests "$arch" default; } ;;
+      arm64) $session_only || { run_tests "$arch" default && compare_forms "$arch"; } ;;
     esac
   else
     fail "$arch: does not build"

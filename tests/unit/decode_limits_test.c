@@ -49,6 +49,36 @@ Test(decode_limits, element_limit) {
   fixture_close(&f);
 }
 
+/* Where the limit suffices, a block without room is the failure that is reported, whatever is left of the limit:
+ * what was not given must not be counted. */
+Test(decode_limits, out_of_memory_is_no_memory_limit) {
+  static const struct {
+    const char *type, *json;
+  } rows[] = {
+      {"cases.v3.T", "{\"str\":\"0123456789abcdef\"}"},
+      {"google.protobuf.Value", "\"0123456789abcdef\""},
+      {"cases.v3.Rep", "{\"str\":[\"0123456789abcdef\"]}"},
+      {"cases.v3.Maps", "{\"vStr\":{\"a\":\"0123456789abcdef\"}}"},
+  };
+  static _Alignas(16) char block[1024];
+  fixture f = fixture_open();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const bjvm_plan *plan = fixture_plan(&f, rows[i].type);
+    bjvm_decode_options options = {.size = sizeof options, .max_memory = 1};
+    while (fixture_decode_with(&f, rows[i].type, rows[i].json, options, NULL) != BJVM_OK)
+      options.max_memory++;
+    for (size_t room = 64; room < sizeof block; room += 8) {
+      upb_Arena *arena = upb_Arena_Init(block, room, NULL);
+      upb_Message *msg = arena ? upb_Message_New(bjvm_plan_table(plan), arena) : NULL;
+      if (!msg) continue;
+      bjvm_status s = bjvm_decode(plan, rows[i].json, strlen(rows[i].json), msg, arena, &options, NULL);
+      cr_expect(s == BJVM_OK || s == BJVM_OUT_OF_MEMORY, "%s, %zu bytes of room, limit %zu: %s", rows[i].json,
+                room, options.max_memory, bjvm_status_name(s));
+    }
+  }
+  fixture_close(&f);
+}
+
 /* Whatever the limit, the message stays one that can be printed, written as binary and compared. */
 Test(decode_limits, memory_limit_leaves_a_valid_message) {
   static const sample more[] = {

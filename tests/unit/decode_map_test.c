@@ -209,6 +209,38 @@ Test(decode_map, every_number_of_entries) {
   fixture_close(&f);
 }
 
+/* A table takes seven eighths of its slots. Made for exactly as many entries it is as large as it must be, not twice that:
+ * the bytes a fixed block needs do not shrink when there is an entry more. */
+Test(decode_map, table_of_the_right_size) {
+  static const size_t counts[] = {14, 28, 56};
+  static _Alignas(16) char block[16384];
+  fixture f = fixture_open();
+  account *a = (account *)malloc(sizeof *a);
+  const bjvm_plan *plan = fixture_plan(&f, "cases.v3.Maps");
+  for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+    size_t least[2] = {0, 0}; /* for one entry less, and for all */
+    for (size_t i = 0; i < 2; i++) {
+      a->size = 0;
+      add(a, "{");
+      add_entries(a, "kI32", counts[c] - 1 + i, "1", true);
+      add(a, "}");
+      bjvm_status s = BJVM_OUT_OF_MEMORY;
+      for (size_t room = 64; s != BJVM_OK && room <= sizeof block; room += 8) {
+        bjvm_decode_options options = fixture_decode_options(&f, 0);
+        upb_Arena *arena = upb_Arena_Init(block, room, NULL);
+        upb_Message *msg = arena ? upb_Message_New(bjvm_plan_table(plan), arena) : NULL;
+        least[i] = room;
+        if (msg) s = bjvm_decode(plan, a->text, a->size, msg, arena, &options, NULL);
+      }
+      cr_assert_eq(s, BJVM_OK);
+    }
+    cr_expect_eq(least[0], least[1], "%zu entries: %zu bytes; %zu: %zu", counts[c] - 1, least[0], counts[c],
+                 least[1]);
+  }
+  free(a);
+  fixture_close(&f);
+}
+
 /* Maps in maps, the outer ones with as many entries as may wait, and with one more and less: those inside find no
  * place to wait. */
 Test(decode_map, no_place_to_wait) {
