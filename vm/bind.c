@@ -142,20 +142,15 @@ static bjvm_plan *bind_words(bjvmi_binding *b, const bjvmi_message *rec, const u
   return p;
 }
 
-static bool is_derived(const char *names, uint32_t name) {
-  return bjvmi_name_flags(names, name) & BJVMI_NAME_DERIVED;
-}
-
-/* A bound on the lengths of derived names: each letter of one may become two. */
+/* A bound on the lengths of derived names, by the words alone: the names are not in the cache. Each letter of one may become
+ * two; of a long name the word does not say the length. */
 static uint32_t derived_most(const bjvm_plan *p) {
   uint32_t most = 0;
   for (uint32_t i = 0; i < p->word_count; i++) {
-    uint32_t name = p->words[i].name;
-    if (!name || !is_derived(p->names, name)) continue;
-    uint32_t length = 2 * bjvmi_name_length(p->names, name);
+    uint32_t length = p->words[i].name_len ? p->words[i].name_len : BJVMI_NAME_MAX;
     if (length > most) most = length;
   }
-  return most;
+  return 2 * most;
 }
 
 bjvm_plan *bjvmi_bind_message(bjvmi_binding *b, uint32_t message, const upb_MiniTable *table,
@@ -412,6 +407,10 @@ static void word_for_options(bjvmi_word *w, uint32_t flags) {
     if (kind == BJVMI_KIND_UINT64) kind = BJVMI_KIND_UINT64_NUMBER;
   }
   w->op = BJVMI_OP(kind, form);
+}
+
+static bool is_derived(const char *names, uint32_t name) {
+  return bjvmi_name_flags(names, name) & BJVMI_NAME_DERIVED;
 }
 
 /* The length of a name once it is derived, if it has to be. */
