@@ -666,6 +666,9 @@ def emit():
             check("both compile", built.returncode == 0, built.stderr)
             ran = subprocess.run([at("main")], capture_output=True) if built.returncode == 0 else None
             check("both are the plan, aligned", ran and ran.returncode == 0 and ran.stdout == blob * 2)
+        for output in [], ["-o", "-"]:
+            source = planc("compile", "--descriptor-set", SET, "--type", "cases.v3.Mini", "--emit=c", *output)
+            check("the array is a plan where no file names it", source.code == 0 and b"unsigned char plan[" in source.out, source)
         expect("no folder", planc("compile", "--descriptor-set", SET, "--type", "cases.v3.Mini", "--emit=c", "-o",
                                   at("none/x.c")), 1, err=r".*cannot write.*")
 
