@@ -121,13 +121,19 @@ char *bjvmi_encode_name(bjvmi_encoder *vm, char *out, const char *names, uint32_
 /* Prepares `f` for the entries of a map (sorts them when asked to). False on failure. */
 bool bjvmi_encode_map_begin(bjvmi_encoder *vm, bjvmi_encode_frame *f, const upb_Map *map,
                             const bjvm_plan *entry);
-/* Takes the next entry of the frame's map; false at the end. */
-bool bjvmi_encode_map_next(bjvmi_encode_frame *f, upb_MessageValue *key, upb_MessageValue *value);
-/* A key with its quotes and the colon. */
-char *bjvmi_encode_map_key(bjvmi_encoder *vm, char *out, const bjvmi_word *key_word,
-                           const upb_MessageValue *key);
+/* Takes the next entry of the frame's map, whose values are messages, and prints its separator and key; *child is its
+ * value, or NULL at the end. */
+char *bjvmi_encode_map_next(bjvmi_encoder *vm, char *out, bjvmi_encode_frame *f, const void **child);
 /* A whole map of scalars, braces included; `f` is a free frame to work in. */
 char *bjvmi_encode_map(bjvmi_encoder *vm, char *out, bjvmi_encode_frame *f, const bjvm_plan *entry);
+
+/* -- encode_json.c -------------------------------------------------------------------------------------- */
+
+#ifndef BJVM_SIZE_SMALL
+/* A whole Struct, ListValue or Value, keys in table order; `f` is the frame below it. Sets vm->frame on failure. */
+char *bjvmi_encode_json(bjvmi_encoder *vm, char *out, bjvmi_encode_frame *f, const bjvm_plan *sub,
+                        const void *child);
+#endif
 
 /* -- encode_wkt.c --------------------------------------------------------------------------------------- */
 
@@ -157,6 +163,13 @@ static inline __attribute__((always_inline))
   }
 #endif
   return bjvmi_encode_long_string(vm, out, data, size);
+}
+
+/* 8 bytes of room. Without a branch: which it is is random. */
+static inline char *bjvmi_encode_bool(char *out, bool v) {
+  static const char words[2][8] = {"false", "true"};
+  memcpy(out, words[v], 8);
+  return out + 5 - v;
 }
 
 static inline bool bjvmi_double_is_finite(double v) {

@@ -167,15 +167,10 @@ static char *print_u64(char *out, uint64_t v, bool quoted) {
   return out + quoted;
 }
 
-static char *print_bool(char *out, bool v) {
-  memcpy(out, v ? "true\0" : "false", 5);
-  return out + (v ? 4 : 5);
-}
-
 char *bjvmi_encode_scalar(bjvmi_encoder *vm, char *out, const bjvm_plan *plan, const bjvmi_word *w,
                           const void *value) {
   switch (BJVMI_OP_KIND(w->op)) {
-    case BJVMI_KIND_BOOL: return print_bool(out, *(const bool *)value);
+    case BJVMI_KIND_BOOL: return bjvmi_encode_bool(out, *(const bool *)value);
     case BJVMI_KIND_INT32: return bjvmi_num_print_i32(out, (int32_t)bjvmi_upb_u32(value));
     case BJVMI_KIND_UINT32: return bjvmi_num_print_u32(out, bjvmi_upb_u32(value));
     case BJVMI_KIND_INT64: return print_i64(out, (int64_t)bjvmi_upb_u64(value), true);
@@ -244,7 +239,7 @@ char *bjvmi_encode_array(bjvmi_encoder *vm, char *out, const bjvm_plan *plan, co
   size_t i = 0;
   *out++ = '[';
   switch (BJVMI_OP_KIND(w->op)) {
-    case BJVMI_KIND_BOOL: EACH(print_bool(out, ((const bool *)data)[i]));
+    case BJVMI_KIND_BOOL: EACH(bjvmi_encode_bool(out, ((const bool *)data)[i]));
     case BJVMI_KIND_INT32: EACH(bjvmi_num_print_i32(out, ((const int32_t *)data)[i]));
     case BJVMI_KIND_UINT32: EACH(bjvmi_num_print_u32(out, ((const uint32_t *)data)[i]));
     case BJVMI_KIND_INT64: EACH(print_i64(out, ((const int64_t *)data)[i], true));

@@ -79,7 +79,8 @@ bool bjvmi_encode_map_begin(bjvmi_encoder *vm, bjvmi_encode_frame *f, const upb_
   return f->entries != NULL;
 }
 
-bool bjvmi_encode_map_next(bjvmi_encode_frame *f, upb_MessageValue *key, upb_MessageValue *value) {
+/* Takes the next entry; false at the end. */
+static bool next_entry(bjvmi_encode_frame *f, upb_MessageValue *key, upb_MessageValue *value) {
   if (f->entries) {
     if (f->u.index >= f->count) return false;
     *key = f->entries[f->u.index].key;
@@ -90,9 +91,8 @@ bool bjvmi_encode_map_next(bjvmi_encode_frame *f, upb_MessageValue *key, upb_Mes
   return f->count && bjvmi_upb_map_next((const upb_Map *)f->at, &f->u.walk, key, value);
 }
 
-char *bjvmi_encode_map_key(bjvmi_encoder *vm, char *out, const bjvmi_word *key_word,
-                           const upb_MessageValue *key) {
-  bjvmi_kind kind = BJVMI_OP_KIND(key_word->op);
+/* A key with its quotes and the colon. */
+static char *put_key(bjvmi_encoder *vm, char *out, bjvmi_kind kind, const upb_MessageValue *key) {
   if (kind == BJVMI_KIND_STRING) {
     out = bjvmi_encode_string(vm, out, key->str_val.data, key->str_val.size);
     if (!out) return NULL;
@@ -101,10 +101,7 @@ char *bjvmi_encode_map_key(bjvmi_encoder *vm, char *out, const bjvmi_word *key_w
   }
   *out++ = '"';
   switch (kind) {
-    case BJVMI_KIND_BOOL:
-      memcpy(out, key->bool_val ? "true\0" : "false", 5);
-      out += key->bool_val ? 4 : 5;
-      break;
+    case BJVMI_KIND_BOOL: out = bjvmi_encode_bool(out, key->bool_val); break;
     case BJVMI_KIND_INT32: out = bjvmi_num_print_i32(out, key->int32_val); break;
     case BJVMI_KIND_UINT32: out = bjvmi_num_print_u32(out, key->uint32_val); break;
     case BJVMI_KIND_INT64:
@@ -122,23 +119,107 @@ char *bjvmi_encode_map_key(bjvmi_encoder *vm, char *out, const bjvmi_word *key_w
     if (!out) return NULL;                                                                                   \
   }
 
-char *bjvmi_encode_map(bjvmi_encoder *vm, char *out, bjvmi_encode_frame *f, const bjvm_plan *entry) {
-  const bjvm_plan *own = bjvmi_encode_plan(vm, entry);
+char *bjvmi_encode_map_next(bjvmi_encoder *vm, char *out, bjvmi_encode_frame *f, const void **child) {
   upb_MessageValue key;
   upb_MessageValue value;
-  if (!own) return NULL;
-  const bjvmi_word *w = own->words;
-  *out++ = '{';
-  while (bjvmi_encode_map_next(f, &key, &value)) {
+  bjvmi_kind kind = BJVMI_OP_KIND(f->plan->words[0].op);
+  ROOM();
+  *child = NULL;
+#ifndef BJVM_SIZE_SMALL
+  if (kind == BJVMI_KIND_STRING && !f->entries) { /* in line */
+    const upb_Map *map = (const upb_Map *)f->at;
+    const upb_tabent *e = f->count ? bjvmi_upb_map_take(map, &f->u.walk) : NULL;
+    if (!e) return out;
+    *out = ',';
+    out += f->extension++ != 0;
+    *child = upb_value_getconstptr(e->val);
+    upb_StringView name = bjvmi_upb_map_string_key(e);
+    out = bjvmi_encode_string(vm, out, name.data, name.size);
+    if (!out) return NULL;
+    *out++ = ':';
+    return out;
+  }
+#endif
+  if (!next_entry(f, &key, &value)) return out;
+  *out = ',';
+  out += f->extension++ != 0;
+  *child = value.msg_val;
+  return put_key(vm, out, kind, &key);
+}
+
+/* The entries one by one, whatever they are and however they come. */
+static char *put_entries(bjvmi_encoder *vm, char *out, bjvmi_encode_frame *f, const bjvm_plan *entry,
+                         const bjvmi_word *words) {
+  upb_MessageValue key;
+  upb_MessageValue value;
+  while (next_entry(f, &key, &value)) {
     ROOM();
     *out = ',';
     out += f->extension++ != 0;
-    out = bjvmi_encode_map_key(vm, out, &w[0], &key);
+    out = put_key(vm, out, BJVMI_OP_KIND(words[0].op), &key);
     if (!out) return NULL;
     ROOM();
-    out = bjvmi_encode_scalar(vm, out, entry, &w[1], &value);
+    out = bjvmi_encode_scalar(vm, out, entry, &words[1], &value);
     if (!out) return NULL;
   }
+  return out;
+}
+
+#ifndef BJVM_SIZE_SMALL
+/* The same for a map in table order, with strings in line. `f->extension` counts what was taken, for a report. */
+static char *put_slots(bjvmi_encoder *vm, char *out, bjvmi_encode_frame *f, const bjvm_plan *entry,
+                       const bjvmi_word *words) {
+  const upb_Map *map = (const upb_Map *)f->at;
+  const bjvmi_kind key_kind = BJVMI_OP_KIND(words[0].op);
+  const bool strings = BJVMI_OP_KIND(words[1].op) == BJVMI_KIND_STRING;
+  bool first = true;
+  if (f->count == 0) return out;
+  while (bjvmi_upb_map_turn(map, &f->u.walk)) {
+    const upb_tabent *group = bjvmi_upb_map_group(map, &f->u.walk);
+    for (uint32_t bits = f->u.walk.bits; bits; bits &= bits - 1) {
+      const upb_tabent *e = &group[__builtin_ctz(bits)];
+      ROOM();
+      *out = ',';
+      out += !first;
+      first = false;
+      f->extension++;
+      if (key_kind == BJVMI_KIND_STRING) {
+        upb_StringView key = bjvmi_upb_map_string_key(e);
+        out = bjvmi_encode_string(vm, out, key.data, key.size);
+        if (!out) return NULL;
+        *out++ = ':';
+      } else {
+        upb_MessageValue key;
+        bjvmi_upb_map_get_key(map, e, &key);
+        out = put_key(vm, out, key_kind, &key);
+      }
+      ROOM();
+      if (strings) {
+        upb_StringView value = bjvmi_upb_map_string_value(e);
+        out = bjvmi_encode_string(vm, out, value.data, value.size);
+      } else {
+        upb_MessageValue value;
+        bjvmi_upb_map_get_value(map, e, &value);
+        out = bjvmi_encode_scalar(vm, out, entry, &words[1], &value);
+      }
+      if (!out) return NULL;
+    }
+  }
+  return out;
+}
+#endif
+
+char *bjvmi_encode_map(bjvmi_encoder *vm, char *out, bjvmi_encode_frame *f, const bjvm_plan *entry) {
+  const bjvm_plan *own = bjvmi_encode_plan(vm, entry);
+  if (!own) return NULL;
+  *out++ = '{';
+#ifndef BJVM_SIZE_SMALL
+  if (!f->entries) {
+    out = put_slots(vm, out, f, entry, own->words);
+  } else
+#endif
+    out = put_entries(vm, out, f, entry, own->words);
+  if (!out) return NULL;
   ROOM();
   *out++ = '}';
   return out;

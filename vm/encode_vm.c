@@ -44,11 +44,6 @@ static inline bool is_zero(const void *p, bjvmi_kind kind) {
 }
 
 #ifndef BJVM_SIZE_SMALL
-static inline char *print_bool(char *out, bool v) {
-  memcpy(out, v ? "true\0" : "false", 5);
-  return out + (v ? 4 : 5);
-}
-
 static inline char *print_quoted_i64(char *out, int64_t v) {
   *out++ = '"';
   out = bjvmi_num_print_i64(out, v);
@@ -271,7 +266,7 @@ dispatch:
 #endif
 
 #ifndef BJVM_SIZE_SMALL
-  SCALAR(BOOL, print_bool(out, *(const bool *)VALUE()))
+  SCALAR(BOOL, bjvmi_encode_bool(out, *(const bool *)VALUE()))
   SCALAR(INT32, bjvmi_num_print_i32(out, (int32_t)bjvmi_upb_u32(VALUE())))
   SCALAR(UINT32, bjvmi_num_print_u32(out, bjvmi_upb_u32(VALUE())))
   SCALAR(INT64, print_quoted_i64(out, (int64_t)bjvmi_upb_u64(VALUE())))
@@ -410,21 +405,37 @@ value:
       CHECK(bjvmi_encode_scalar(vm, out, sub, w, bjvmi_upb_at(child, w->offset)));
       goto resume;
     }
+#ifndef BJVM_SIZE_SMALL
     case BJVMI_KIND_STRUCT:
-    case BJVMI_KIND_LIST_VALUE: {
-      bool is_list = sub->kind == BJVMI_KIND_LIST_VALUE;
-      plan = sub;
-      pc = plan->words;
-      child = bjvmi_upb_pointer(bjvmi_upb_at(child, pc->offset));
-      sub = bjvmi_encode_sub(vm, plan, pc);
-      if (__builtin_expect(!sub, 0)) goto failed;
-      pc++;
-      if (is_list) goto array_value;
-      goto map_value;
-    }
+    case BJVMI_KIND_LIST_VALUE:
+    case BJVMI_KIND_VALUE: goto json_value;
+#else
+    case BJVMI_KIND_STRUCT:
+    case BJVMI_KIND_LIST_VALUE: goto json_container;
     case BJVMI_KIND_VALUE: goto any_json_value;
+#endif
     default: goto any_value;
   }
+
+#ifndef BJVM_SIZE_SMALL
+json_value:
+  if (__builtin_expect(!(vm->flags & BJVM_ENCODE_SORT_MAP_KEYS), 1)) {
+    out = bjvmi_encode_json(vm, out, f, sub, child);
+    if (__builtin_expect(!out, 0)) goto failed_below;
+    goto resume;
+  }
+  if (sub->kind == BJVMI_KIND_VALUE) goto any_json_value;
+#else
+json_container:
+#endif
+  plan = sub;
+  pc = plan->words;
+  child = bjvmi_upb_pointer(bjvmi_upb_at(child, pc->offset));
+  sub = bjvmi_encode_sub(vm, plan, pc);
+  if (__builtin_expect(!sub, 0)) goto failed;
+  pc++;
+  if (plan->kind == BJVMI_KIND_LIST_VALUE) goto array_value;
+  goto map_value;
 
 object_value:
   if (__builtin_expect(++f >= vm->frame_end, 0)) goto too_deep;
@@ -500,7 +511,7 @@ any_json_value : {
       out = bjvmi_num_print_double(out, *(const double *)value);
       break;
 #ifndef BJVM_SIZE_SMALL
-    case 4: out = print_bool(out, *(const bool *)value); break;
+    case 4: out = bjvmi_encode_bool(out, *(const bool *)value); break;
     case 1:
       memcpy(out, "null", 4);
       out += 4;
@@ -573,15 +584,9 @@ array_next : {
   goto resume;
 }
 
-map_next : {
-  upb_MessageValue key;
-  upb_MessageValue value;
-  ROOM();
-  if (bjvmi_encode_map_next(f, &key, &value)) {
-    *out = ',';
-    out += f->extension++ != 0; /* counts the entries printed */
-    CHECK(bjvmi_encode_map_key(vm, out, &f->plan->words[0], &key));
-    child = value.msg_val;
+map_next:
+  CHECK(bjvmi_encode_map_next(vm, out, f, &child));
+  if (child) {
     sub = bjvmi_encode_sub(vm, f->plan, &f->plan->words[1]);
     if (__builtin_expect(!sub, 0)) goto failed;
     goto value;
@@ -589,7 +594,6 @@ map_next : {
   *out++ = '}';
   f--;
   goto resume;
-}
 
 no_words: /* for these options */
   pc = NULL;
@@ -602,6 +606,12 @@ failed_required:
   vm->plan = plan;
   vm->frame = f < vm->frame_end ? f : vm->frame_end - 1;
   return NULL;
+#ifndef BJVM_SIZE_SMALL
+failed_below: /* in frames of its own, the last of which it left */
+  vm->pc = pc;
+  vm->plan = plan;
+  return NULL;
+#endif
 }
 
 #undef KIND
