@@ -98,12 +98,13 @@ struct_value:
   value = bjvmi_encode_sub(vm, f->plan, &f->plan->words[1]);
   if (__builtin_expect(!value, 0)) goto failed;
   words = value->words;
+  f->count = f->at ? (uint32_t)bjvmi_upb_map_size((const upb_Map *)f->at) : 0;
   *out++ = '{';
-  if (!f->at || bjvmi_upb_map_size((const upb_Map *)f->at) == 0) goto close_struct;
 
 member : {
-  const upb_tabent *e = bjvmi_upb_map_take((const upb_Map *)f->at, &f->u.walk);
   ROOM();
+  const upb_tabent *e =
+      f->extension < f->count ? bjvmi_upb_map_take((const upb_Map *)f->at, &f->u.walk) : NULL;
   if (!e) goto close_struct;
   upb_StringView name = bjvmi_upb_map_string_key(e);
   *out = ',';

@@ -128,7 +128,7 @@ char *bjvmi_encode_map_next(bjvmi_encoder *vm, char *out, bjvmi_encode_frame *f,
 #ifndef BJVM_SIZE_SMALL
   if (kind == BJVMI_KIND_STRING && !f->entries) { /* in line */
     const upb_Map *map = (const upb_Map *)f->at;
-    const upb_tabent *e = f->count ? bjvmi_upb_map_take(map, &f->u.walk) : NULL;
+    const upb_tabent *e = f->extension < f->count ? bjvmi_upb_map_take(map, &f->u.walk) : NULL;
     if (!e) return out;
     *out = ',';
     out += f->extension++ != 0;
@@ -173,8 +173,7 @@ static char *put_slots(bjvmi_encoder *vm, char *out, bjvmi_encode_frame *f, cons
   const bjvmi_kind key_kind = BJVMI_OP_KIND(words[0].op);
   const bool strings = BJVMI_OP_KIND(words[1].op) == BJVMI_KIND_STRING;
   bool first = true;
-  if (f->count == 0) return out;
-  while (bjvmi_upb_map_turn(map, &f->u.walk)) {
+  while (f->extension < f->count && bjvmi_upb_map_turn(map, &f->u.walk)) {
     const upb_tabent *group = bjvmi_upb_map_group(map, &f->u.walk);
     for (uint32_t bits = f->u.walk.bits; bits; bits &= bits - 1) {
       const upb_tabent *e = &group[__builtin_ctz(bits)];

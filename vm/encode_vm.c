@@ -577,6 +577,7 @@ array_next : {
     out += f->u.index != 0;
     child = ((const void *const *)upb_Array_DataPtr(array))[f->u.index++];
     sub = f->plan;
+    if (sub->kind == BJVMI_KIND_MESSAGE) goto object_value;
     goto value;
   }
   *out++ = ']';

@@ -56,7 +56,8 @@ enum { BJVMI_SHORT_MAX = 31 }; /* the longest string these functions accept */
 typedef uint32_t bjvmi_short_mask; /* a bit for each byte */
 
 static inline bjvmi_short_mask bjvmi_short_odd(__m128i v) {
-  __m128i odd = _mm_cmplt_epi8(v, _mm_set1_epi8(0x20)); /* signed: bytes from 0x80 on are below 0x20 too */
+  /* Only the highest bit of each byte counts. It is set below ' ' and, as the difference saturates, from 0x80 on. */
+  __m128i odd = _mm_subs_epi8(v, _mm_set1_epi8(' '));
   odd = _mm_or_si128(odd, _mm_cmpeq_epi8(v, _mm_set1_epi8('"')));
   odd = _mm_or_si128(odd, _mm_cmpeq_epi8(v, _mm_set1_epi8('\\')));
   return (uint32_t)_mm_movemask_epi8(odd);
