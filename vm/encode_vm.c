@@ -319,6 +319,10 @@ message_always : {
   NAME();
   sub = bjvmi_encode_sub(vm, plan, pc);
   if (__builtin_expect(!sub, 0)) goto failed;
+  if (sub->kind == BJVMI_KIND_TIMESTAMP) { /* the leaf met most: nothing to save and take up again */
+    CHECK(bjvmi_encode_timestamp(vm, out, sub, child));
+    NEXT();
+  }
   f->pc = pc + 1;
   f->plan = plan;
   f->at = msg;

@@ -14,7 +14,6 @@
 
 enum {
   DAYS_400 = 146097,      /* days of 400 years: 400 * 365 + 97 */
-  DAYS_4 = 1461,          /* days of 4 years, one of them leap */
   DAYS_TO_EPOCH = 719468, /* from 0000-03-01 to 1970-01-01 */
   DAY_SECONDS = 86400,
   NANOS = 1000000000,
@@ -68,24 +67,23 @@ static char *put_fraction(char *o, uint32_t nanos) {
 }
 
 /* "YYYY-MM-DD" of a day counted from 0000-03-01. Adding 3 to four times a day count puts the long year
- * (century) of each cycle last, where a plain division finds it. */
+ * (century) of each cycle last, where a plain division finds it. Years and months are then found by a multiplication
+ * each: the high half of a product is the quotient, and the low half, taken back by the same factor, the rest; the
+ * factors are exact for what is asked here (C. Neri, L. Schneider, "Euclidean affine functions and their application to
+ * calendar algorithms", 2022). Without a branch on January and February, which belong to the next year. */
 static void put_date(char *o, uint32_t day) {
   uint32_t n = 4 * day + 3, century = n / DAYS_400;
-  n = n % DAYS_400 | 3;
-  uint32_t year = n / DAYS_4, of_year = n % DAYS_4 / 4;
-  uint32_t month = (5 * of_year + 2) / 153; /* from March; 153 days each five months */
-  uint32_t of_month = of_year - (153 * month + 2) / 5;
-  if (month >= 10) { /* January and February belong to the next year */
-    month -= 12;
-    if (++year == 100) {
-      year = 0;
-      century++;
-    }
-  }
-  put2(o, century);
-  put2(o + 2, year);
+  uint64_t years = (uint64_t)(n % DAYS_400 | 3) * 2939745; /* 2^32 / 1461, rounded up */
+  uint32_t year = (uint32_t)(years >> 32), of_year = (uint32_t)years / 2939745 / 4;
+  uint32_t months = 2141 * of_year + 197913; /* from March, which is 3; 2^16 / 30.6 */
+  uint32_t of_month = (months & 0xffff) / 2141;
+  uint32_t late = of_year >= 306; /* January or February */
+  year += late;
+  uint32_t next = year == 100;
+  put2(o, century + next);
+  put2(o + 2, year - 100 * next);
   o[4] = '-';
-  put2(o + 5, month + 3);
+  put2(o + 5, (months >> 16) - 12 * late);
   o[7] = '-';
   put2(o + 8, of_month + 1);
 }
