@@ -12,6 +12,7 @@
 #include "cache_impl.h"
 #include "upb/wire/decode.h"
 #include "upb/wire/encode.h"
+#include "wire_read.h"
 
 /* -- Messages ------------------------------------------------------------------------------------------- */
 
@@ -93,12 +94,15 @@ static const bjvm_extension *find_extension_by_table(void *context, const upb_Mi
 
 static bjvm_status decode(void *context, const char *data, size_t size, upb_Message *msg,
                           const upb_MiniTable *table, upb_Arena *arena) {
+  const char *rest = bjvmi_wire_read(data, size, msg, table);
+  size -= (size_t)(rest - data);
+  if (size == 0) return BJVM_OK;
   bjvm_cache *cache = (bjvm_cache *)context;
   uint32_t options = __atomic_load_n(&cache->decode_options, __ATOMIC_RELAXED);
   const upb_ExtensionRegistry *known = upb_DefPool_ExtensionRegistry(cache->pool);
   /* The bytes outlive what is made of them: an Any in an Any is not copied once a level. */
   options |= kUpb_DecodeOption_AliasString;
-  switch (upb_Decode(data, size, msg, table, known, (int)options, arena)) {
+  switch (upb_Decode(rest, size, msg, table, known, (int)options, arena)) {
     case kUpb_DecodeStatus_Ok: return BJVM_OK;
     case kUpb_DecodeStatus_OutOfMemory: return BJVM_OUT_OF_MEMORY;
     case kUpb_DecodeStatus_MaxDepthExceeded: return BJVM_DEPTH;

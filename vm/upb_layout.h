@@ -37,6 +37,7 @@ _Static_assert(offsetof(upb_StringView, data) == 0 && offsetof(upb_StringView, s
 _Static_assert(sizeof(((upb_MiniTableField *)0)->presence) == 2, "presence has 16 bits");
 _Static_assert(sizeof(((upb_MiniTableField *)0)->UPB_ONLYBITS(offset)) == 2, "offsets have 16 bits");
 _Static_assert(UPB_MALLOC_ALIGN % 8 == 0, "an arena hands out multiples of 8 bytes");
+_Static_assert(kUpb_Message_Align == 8, "a message is aligned to and consists of units of 8 bytes");
 _Static_assert(sizeof(bool) == 1, "a bool is a byte");
 _Static_assert(sizeof(upb_MessageValue) == 16 || sizeof(void *) == 4, "a value holds a string view");
 
@@ -61,6 +62,17 @@ static inline size_t bjvmi_upb_value_size(const upb_MiniTableField *f) {
     case kUpb_FieldRep_8Byte: return 8;
     default: return sizeof(upb_StringView);
   }
+}
+
+/* The type that upb's binary decoder goes by: an open enum is an int32 here, a string that is not checked is bytes. */
+static inline unsigned bjvmi_upb_wire_kind(const upb_MiniTableField *f) {
+  return f->UPB_PRIVATE(descriptortype);
+}
+
+/* Whether the field has one value, in the message itself. */
+static inline bool bjvmi_upb_is_single(const upb_MiniTableField *f) {
+  return (f->UPB_ONLYBITS(mode) & (kUpb_FieldMode_Mask | kUpb_LabelFlags_IsExtension)) ==
+         kUpb_FieldMode_Scalar;
 }
 
 /* Bytes at the start of every message that upb keeps for itself. */
