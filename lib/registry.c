@@ -3,7 +3,7 @@
  * The VMs call these functions through bjvm_registry. Names are looked up in the pool's own tables, which are
  * only read, and what they lead to in the cache (cache.c). Extensions are compiled and bound one by one, when
  * first met, and found again by mini table without a lock. Also upb's binary codec for the content of an Any,
- * which vm must not link by itself.
+ * which vm must not link by itself; wire_read.c reads ahead of it.
  */
 #include <stddef.h>
 #include <string.h>

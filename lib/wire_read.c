@@ -94,6 +94,10 @@ static inline const char *read_short_varint(const char *p, uint32_t *value) {
 
 static inline const char *read_varint(const char *p, uint64_t *value) {
   uint64_t v = bjvmi_upb_u64(p);
+  if ((v & 0x80) == 0) {
+    *value = v & 0x7f;
+    return p + 1;
+  }
   uint64_t last = ~v & HIGH_BITS;
   if (__builtin_expect(last == 0, 0)) return read_long_varint(p, v, value);
   *value = join_sevens(v & (last ^ (last - 1)));
