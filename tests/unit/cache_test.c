@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bjvm/bjvm.h"
+#include "cache_impl.h"
 #include "google/protobuf/descriptor.upb.h"
 #include "plan.h"
 #include "support.h"
@@ -154,6 +155,38 @@ Test(cache, unknown_and_foreign_types) {
   cr_assert_eq(bjvm_cache_size(cache), 0);
   bjvm_cache_free(cache);
   upb_DefPool_Free(other);
+  upb_DefPool_Free(pool);
+}
+
+/* Names are found again by a hash of some of their bytes. The two differ in one that is not among these. */
+Test(cache, names_that_hash_alike) {
+  enum { SIZE = 32 };
+  char names[3][SIZE + 1] = {"m.AbcdefgXijklmnopqrstuvwxyz0123", "m.AbcdefgYijklmnopqrstuvwxyz0123",
+                             "m.AbcdefgZijklmnopqrstuvwxyz0123"};
+  upb_DefPool *pool = upb_DefPool_New();
+  upb_Arena *arena = upb_Arena_New();
+  google_protobuf_FileDescriptorProto *file = google_protobuf_FileDescriptorProto_new(arena);
+  google_protobuf_FileDescriptorProto_set_name(file, text_in(arena, "m.proto"));
+  google_protobuf_FileDescriptorProto_set_package(file, text_in(arena, "m"));
+  for (int i = 0; i < 2; i++)
+    google_protobuf_DescriptorProto_set_name(
+        google_protobuf_FileDescriptorProto_add_message_type(file, arena), text_in(arena, names[i] + 2));
+  upb_Status status;
+  upb_Status_Clear(&status);
+  cr_assert_not_null(upb_DefPool_AddFile(pool, file, &status), "%s", upb_Status_ErrorMessage(&status));
+  bjvm_cache *cache = bjvm_cache_new(pool);
+  const void *key = bjvmi_cache_name_key(names[0], SIZE);
+  for (int i = 1; i < 3; i++) cr_assert_eq(bjvmi_cache_name_key(names[i], SIZE), key, "%s", names[i]);
+  for (int round = 0; round < 3; round++) {
+    for (int i = 0; i < 2; i++) {
+      const bjvm_plan *plan = bjvm_cache_find(cache, names[i], SIZE, NULL);
+      cr_assert_eq(plan, bjvm_cache_get(cache, test_find_message(pool, names[i]), NULL), "%s", names[i]);
+    }
+    cr_assert_null(bjvm_cache_find(cache, names[2], SIZE, NULL));
+    cr_assert_null(bjvm_cache_find(cache, names[0], SIZE - 1, NULL));
+  }
+  bjvm_cache_free(cache);
+  upb_Arena_Free(arena);
   upb_DefPool_Free(pool);
 }
 
