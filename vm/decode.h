@@ -18,7 +18,9 @@
 #include "upb_layout.h"
 
 enum {
-  BJVMI_DECODE_PAD = 64,    /* readable bytes at a token boundary */
+  BJVMI_DECODE_PAD = 64, /* readable bytes at a token boundary */
+  BJVMI_DECODE_TAIL =
+      128, /* bytes of text that are copied; a text that is no longer is read there from the start */
   BJVMI_DECODE_LEARN = 16,  /* look-ups after which the order of members is learned: short texts do without */
   BJVMI_DECODE_ORDERS = 64, /* pairs of members remembered */
   BJVMI_DECODE_EXTENSIONS = 32, /* extension names of open objects remembered without scratch */
@@ -114,42 +116,44 @@ typedef struct bjvmi_decoder {
   uintptr_t safe;  /* at a token boundary p <= safe, or the window moves */
   const char *end; /* of the window */
   size_t tail_at;  /* offset in the text of what `tail` holds */
+  const char *json;
+  size_t size;
   const bjvmi_kernels *kernels;
   upb_Arena *arena;
-  upb_Arena *scratch;
-  const bjvm_registry *registry;
-  size_t elements_left;
-  size_t memory_left;
-  uint32_t flags;
-  size_t guessed
-      [2]; /* the text before this offset has been looked at for the sizes of maps: by commas, by braces */
-  bjvm_status status;
-  const char *fault;    /* the offending byte, when status is set; then */
-  size_t fault_at;      /* its offset in the text */
-  const char *key;      /* the opening quote of the name or map key read last */
-  const char *expected; /* what was wanted, for the report; static text or NULL */
+  const char *key; /* the opening quote of the name or map key read last */
   bjvmi_decode_frame *frames;
   bjvmi_decode_frame *frame_end;   /* one past the deepest allowed frame */
   bjvmi_decode_frame *frame_limit; /* what wide seen bits, growing down from frame_end, have left */
-  bjvmi_decode_frame *frame;       /* the current one when a run fails */
+  size_t elements_left;
+  size_t memory_left;
+  /* From here to waiting_count: zero at first, and cleared together. */
+  upb_Arena *scratch;
+  const bjvm_registry *registry;
+  uint32_t flags;
+  bjvm_status status;
+  const char *fault;         /* the offending byte, when status is set; then */
+  size_t fault_at;           /* its offset in the text */
+  const char *expected;      /* what was wanted, for the report; static text or NULL */
+  bjvmi_decode_frame *frame; /* the current one when a run fails */
+  size_t guessed
+      [2]; /* the text before this offset has been looked at for the sizes of maps: by commas, by braces */
   bjvmi_decode_undo *undo;
   bjvmi_type_notes *notes;
-  const char *json;
-  size_t size;
-  const struct bjvm_extension **extensions; /* names of extensions used in open objects */
+  const struct bjvm_extension **extensions; /* names of extensions used in open objects; NULL: never one */
   uint32_t extension_count;
   uint32_t extension_capacity;
-#ifndef BJVM_SIZE_SMALL
   uint32_t
-      misses; /* names that had to be looked up, up to BJVMI_DECODE_LEARN; from then on this is in use: */
-  bjvmi_decode_order orders[BJVMI_DECODE_ORDERS];
+      misses; /* names that had to be looked up, up to BJVMI_DECODE_LEARN; from then on `orders` is in use */
   size_t waiting_count;
+#ifndef BJVM_SIZE_SMALL
+  bjvmi_decode_order orders[BJVMI_DECODE_ORDERS];
 #endif
-  /* Those of a map inside another stand behind those of that; behind all of them, the one being read. */
+  /* Entries of a map inside another stand behind those of that; behind all of them, the one being
+   * read. */
   bjvmi_decode_entry waiting[BJVMI_DECODE_WAITING + 1];
   bool extension_made; /* the entry of the extension met last was not there before */
   const struct bjvm_extension *inline_extensions[BJVMI_DECODE_EXTENSIONS];
-  char tail[3 * BJVMI_DECODE_PAD];
+  char tail[2 * BJVMI_DECODE_PAD];
   bjvmi_decode_frame inline_frames[BJVM_DEFAULT_MAX_DEPTH + 1];
 } bjvmi_decoder;
 

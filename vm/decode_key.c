@@ -296,6 +296,10 @@ static bool note_extension(bjvmi_decoder *vm, bjvmi_decode_frame *f, const bjvm_
     if (vm->extensions[i] == x) *again = true;
   }
   if (*again) return true;
+  if (vm->extension_capacity == 0) {
+    vm->extensions = vm->inline_extensions;
+    vm->extension_capacity = BJVMI_DECODE_EXTENSIONS;
+  }
   if (vm->extension_count == vm->extension_capacity) {
     uint32_t capacity = vm->extension_capacity * 2;
     vm->status = BJVM_SCRATCH;
