@@ -210,6 +210,7 @@ static bool take_options(bjvmi_decoder *vm, const bjvm_decode_options *o) {
   vm->flags = o->flags;
   vm->registry = o->registry;
   vm->scratch = o->scratch;
+  if (o->flags & BJVM_DECODE_LAST_WINS) vm->plain_members = 0;
   if (o->max_elements) vm->elements_left = o->max_elements;
   if (o->max_memory) vm->memory_left = o->max_memory;
   if (o->max_depth == 0) return true;
@@ -235,6 +236,7 @@ static void set_up(bjvmi_decoder *vm, const char *json, size_t size, upb_Arena *
   vm->frames = vm->inline_frames;
   vm->frame_limit = vm->frame_end = vm->frames + BJVM_DEFAULT_MAX_DEPTH + 1;
   vm->elements_left = vm->memory_left = SIZE_MAX;
+  vm->plain_members = 64;
 }
 
 /* What a call begins with; false with status set. */

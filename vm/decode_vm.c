@@ -23,15 +23,24 @@
 
 enum { GUESSES = 6 }; /* names compared before the tables are asked, which cost as much as about so many */
 
-/* Whether the first n bytes (n <= BJVMI_DECODE_PAD) are equal; 16 bytes of both may be read, and up to n
- * rounded up to 16. */
-static inline bool same(const char *p, const char *q, size_t n) {
 #if defined(__SSE2__) && !defined(BJVM_PORTABLE_KERNELS)
+/* A bit for each of 16 bytes that differ. */
+static inline uint32_t differ(const char *p, const char *q) {
   __m128i a = _mm_loadu_si128((const __m128i *)(const void *)p);
   __m128i b = _mm_loadu_si128((const __m128i *)(const void *)q);
-  uint32_t differ = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) ^ 0xffff;
-  if (n < 16) return (differ << (32 - n)) == 0;
-  return differ == 0 && memcmp(p + 16, q + 16, n - 16) == 0;
+  return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) ^ 0xffff;
+}
+#endif
+
+/* Whether the first n bytes (0 < n < BJVMI_DECODE_PAD) are equal; 16 bytes of both may be read. */
+static inline bool same(const char *p, const char *q, size_t n) {
+#if defined(__SSE2__) && !defined(BJVM_PORTABLE_KERNELS)
+  uint32_t first = differ(p, q);
+  if (n < 16) return (first << (32 - n)) == 0;
+  if (first) return false;
+  for (size_t i = 16; i + 16 < n; i += 16)
+    if (differ(p + i, q + i)) return false;
+  return differ(p + n - 16, q + n - 16) == 0; /* without a call, which would cost the loop its registers */
 #elif defined(BJVMI_HAVE_NEON)
   uint64_t differ = ~bjvmi_neon_mask(vceqq_u8(bjvmi_neon_load(p), bjvmi_neon_load(q)));
   if (n < 16) return differ << (64 - 4 * n) == 0;
@@ -39,6 +48,16 @@ static inline bool same(const char *p, const char *q, size_t n) {
 #else
   return memcmp(p, q, n) == 0;
 #endif
+}
+
+/* Whether the first 4 bytes are equal: a name with its quotes and colon has no fewer. Most of the names that are not
+ * the one looked for differ there. */
+static inline bool same_start(const char *p, const char *q) {
+  uint32_t a;
+  uint32_t b;
+  memcpy(&a, p, 4);
+  memcpy(&b, q, 4);
+  return a == b;
 }
 
 /* The same inside quotes, or bare. */
@@ -104,11 +123,7 @@ static inline bool leaves_unset(const char *p, const bjvmi_word *w) {
 
 /* A member's value is stored: presence, then the next member. */
 #define STORED()                                                                                             \
-  if (__builtin_expect(BJVMI_OP_FORM(w->op) == BJVMI_FORM_ONEOF, 0)) {                                       \
-    bjvmi_upb_set_oneof_case(msg, w->presence, w->number);                                                   \
-  } else if (BJVMI_OP_FORM(w->op) == BJVMI_FORM_HASBIT) {                                                    \
-    bjvmi_upb_set_hasbit(msg, w->presence);                                                                  \
-  }                                                                                                          \
+  if (BJVMI_OP_FORM(w->op) != BJVMI_FORM_IMPLICIT) bjvmi_decode_set_presence(msg, w);                        \
   goto next_member
 
 const char *bjvmi_decode_run(bjvmi_decoder *vm, const bjvm_plan *plan, upb_Message *top, const char *p) {
@@ -153,12 +168,13 @@ member: /* p is at a name, w the word it is guessed to name */
 name : {
   /* Members mostly come in the order of their numbers, with some left out. END has no name and ends the
    * guessing. */
-  size_t n = w->name_len;
-  size_t guesses = 0;
-  while (!(n - 1 < BJVMI_DECODE_PAD && same(p, plan->names + w->name + 1, n - 1))) {
+  size_t n;
+  for (size_t guesses = 0;;) {
+    const char *encoded = plan->names + w->name + 1; /* something readable in END too */
+    n = w->name_len;
+    if (same_start(p, encoded) && n - 1 < BJVMI_DECODE_PAD && same(p, encoded, n - 1)) break;
     if (n == 0 || ++guesses == GUESSES) goto look_up;
     w++;
-    n = w->name_len;
   }
   vm->key = p;
   p += n - 1;
@@ -167,10 +183,9 @@ member_found:
   f->pc = w;
   {
     size_t index = (size_t)(w - plan->words);
-    uint64_t bit = (uint64_t)1 << (index & 63);
-    if (__builtin_expect(index < 64 && !(f->u.message.seen & bit) && !(vm->flags & BJVM_DECODE_LAST_WINS),
-                         1)) {
-      f->u.message.seen |= bit;
+    uint64_t seen = f->u.message.seen;
+    if (__builtin_expect(index < vm->plain_members && !(seen >> index & 1), 1)) {
+      f->u.message.seen = seen | (uint64_t)1 << index;
     } else if (!bjvmi_decode_use(vm, f, w)) {
       if (vm->status != BJVM_OK) goto failed;
       p = vm->key; /* the @type of an Any, and no member */
@@ -239,7 +254,7 @@ BOOL:
 
 INT32 : {
   int64_t v;
-  const char *q = bjvmi_short_int(p, &v);
+  const char *q = bjvmi_short_int32(p, &v);
   if (__builtin_expect(!q || v != (int32_t)v, 0)) goto slow_scalar;
   bjvmi_upb_set_u32(SLOT(), (uint32_t)v);
   p = q;
@@ -248,7 +263,7 @@ INT32 : {
 
 UINT32 : {
   int64_t v;
-  const char *q = bjvmi_short_int(p, &v);
+  const char *q = bjvmi_short_int32(p, &v);
   if (__builtin_expect(!q || v != (int64_t)(uint32_t)v, 0)) goto slow_scalar;
   bjvmi_upb_set_u32(SLOT(), (uint32_t)v);
   p = q;
@@ -440,7 +455,7 @@ next_member: /* behind a member's value; w is its word */
   w++;
 behind_member: /* the same; w is the word guessed to come next */
   p = bjvmi_decode_check(vm, p);
-  if (__builtin_expect(p[0] == ',' && p[1] == '"' && msg == f->at, 1)) {
+  if (__builtin_expect(memcmp(p, ",\"", 2) == 0 && msg == f->at, 1)) {
     p++;
     goto name;
   }

@@ -151,10 +151,14 @@ static inline size_t bjvmi_short_digits(const char *p, uint64_t *value) {
   v ^= 0x3030303030303030u; /* a digit is now 0 to 9 */
   uint64_t other =
       ((v + 0x7676767676767676u) | v) & 0x8080808080808080u; /* right up to the first that is none */
-  size_t n = other ? (size_t)__builtin_ctzll(other) / 8 : 8;
-  *value = 0;
-  if (n == 0) return 0;
-  v <<= 64 - 8 * n; /* the digits at the high end, zeros before them */
+  size_t n = 8;
+  if (other) {
+    unsigned at = (unsigned)__builtin_ctzll(other); /* 8 * n + 7 */
+    n = at / 8;
+    *value = 0;
+    if (n == 0) return 0;
+    v <<= 71 - at; /* the digits at the high end, zeros before them */
+  }
   v = v * 10 + (v >> 8);
   v = (((v & 0x000000ff000000ffu) * 0x000f424000000064u) +
        (((v >> 16) & 0x000000ff000000ffu) * 0x0000271000000001u)) >>
@@ -300,6 +304,22 @@ BJVMI_SHORT_ONCE const char *bjvmi_short_int(const char *p, int64_t *v) {
   if (*p == '.' || (*p | 0x20) == 'e') return NULL;
   *v = negative ? -(int64_t)n : (int64_t)n;
   return p;
+}
+
+/* The same, with what most integers are, up to 7 digits, before the call. */
+static inline const char *bjvmi_short_int32(const char *p, int64_t *v) {
+#ifndef BJVM_SIZE_SMALL
+  size_t negative = *p == '-';
+  uint64_t n;
+  const char *first = p + negative;
+  size_t digits = bjvmi_short_digits(first, &n);
+  const char *end = first + digits;
+  if (__builtin_expect(digits - 1 < 7 && (*end == ',' || *end == '}') && (*first != '0' || digits == 1), 1)) {
+    *v = (int64_t)((n ^ (0 - (uint64_t)negative)) + negative);
+    return end;
+  }
+#endif
+  return bjvmi_short_int(p, v);
 }
 #endif
 
