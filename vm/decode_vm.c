@@ -106,7 +106,7 @@ static inline bool leaves_unset(const char *p, const bjvmi_word *w) {
 #define ROW_ENUM(name) ROW(name, name, scalar_array)
 #define ROW_MESSAGE(name)                                                                                    \
   LABEL(name, HASBIT, message)                                                                               \
-  LABEL(name, ONEOF, message)                                                                                \
+  LABEL(name, ONEOF, oneof)                                                                                  \
   LABEL(name, ALWAYS, message)                                                                               \
   LABEL(name, ARRAY, message_array)
 #define ROW_MAP(name) LABEL(name, ARRAY, map)
@@ -114,12 +114,17 @@ static inline bool leaves_unset(const char *p, const bjvmi_word *w) {
 #define ROW(name, label, array)                                                                              \
   LABEL(name, IMPLICIT, label)                                                                               \
   LABEL(name, HASBIT, label)                                                                                 \
-  LABEL(name, ONEOF, label)                                                                                  \
+  LABEL(name, ONEOF, oneof)                                                                                  \
   LABEL(name, ALWAYS, label)                                                                                 \
   LABEL(name, ARRAY, array)
 #define KIND(name, number, shape, mnemonic, synopsis) ROW_##shape(name)
 
 #define SLOT() bjvmi_upb_mut(msg, w->offset)
+
+/* Whether w is a member of a oneof that this text has set otherwise. */
+#define ONEOF_TAKEN()                                                                                        \
+  (BJVMI_OP_FORM(w->op) == BJVMI_FORM_ONEOF && bjvmi_upb_oneof_case(msg, w->presence) != 0 &&                \
+   !leaves_unset(p, w) && bjvmi_decode_oneof_taken(vm, f, w))
 
 /* A member's value is stored: presence, then the next member. */
 #define STORED()                                                                                             \
@@ -195,13 +200,9 @@ member_found:
   }
 dispatch_value:
   p = bjvmi_decode_token(vm, p);
-  if (__builtin_expect(BJVMI_OP_FORM(w->op) == BJVMI_FORM_ONEOF, 0) &&
-      bjvmi_upb_oneof_case(msg, w->presence) != 0 && !leaves_unset(p, w) &&
-      bjvmi_decode_oneof_taken(vm, f, w)) {
-    goto failed;
-  }
 
 #ifdef BJVM_SIZE_SMALL
+  if (ONEOF_TAKEN()) goto failed;
   { /* One handler for all integers; what else is no string goes to the slow twin at once. */
     bjvmi_kind kind = BJVMI_OP_KIND(w->op);
     bool many = BJVMI_OP_FORM(w->op) == BJVMI_FORM_ARRAY;
@@ -231,13 +232,20 @@ dispatch_value:
 /* clang-format off */
 #define LABEL(kind, form, label) case BJVMI_OP(BJVMI_KIND_##kind, BJVMI_FORM_##form): goto label;
   /* clang-format on */
-  switch (w->op) {
+  for (unsigned op = w->op;; op = BJVMI_OP(BJVMI_OP_KIND(op), BJVMI_FORM_ALWAYS)) {
+    switch (op) {
 #include "ops.def"
-    default: __builtin_unreachable(); /* the verifier lets no other opcode through */
+      default: __builtin_unreachable(); /* the verifier lets no other opcode through */
+    }
+  oneof:
+    if (ONEOF_TAKEN()) goto failed;
   }
 #undef LABEL
 #else
   goto *labels[w->op];
+oneof: /* and then as a field that is no member of one */
+  if (ONEOF_TAKEN()) goto failed;
+  goto *labels[BJVMI_OP(BJVMI_OP_KIND(w->op), BJVMI_FORM_ALWAYS)];
 #endif
 
 BOOL:
@@ -520,11 +528,9 @@ no_comma:
   /* -- Values: `child` is read by its plan `sub`, then the current frame goes on ------------------------ */
 
 value:
+  if (__builtin_expect(sub->kind == BJVMI_KIND_MESSAGE && *p == '{', 1)) goto open_object;
   switch (sub->kind) {
-    case BJVMI_KIND_MESSAGE:
-      if (__builtin_expect(*p == '{', 1)) goto open_object;
-      bjvmi_decode_fail(vm, BJVM_WRONG_TYPE, p, "an object");
-      goto failed;
+    case BJVMI_KIND_MESSAGE: bjvmi_decode_fail(vm, BJVM_WRONG_TYPE, p, "an object"); goto failed;
     case BJVMI_KIND_TIMESTAMP:
     case BJVMI_KIND_DURATION: p = bjvmi_decode_time(vm, p, sub, child); break;
     case BJVMI_KIND_FIELD_MASK: p = bjvmi_decode_field_mask(vm, p, sub, child); break;
@@ -803,6 +809,7 @@ failed:
 }
 
 #undef STORED
+#undef ONEOF_TAKEN
 #undef SLOT
 #undef KIND
 #undef ROW
