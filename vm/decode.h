@@ -126,7 +126,8 @@ typedef struct bjvmi_decoder {
   bjvmi_decode_frame *frame_limit; /* what wide seen bits, growing down from frame_end, have left */
   size_t elements_left;
   size_t memory_left;
-  size_t plain_members; /* members below that index need one look at `seen`: 64, none under BJVM_DECODE_LAST_WINS */
+  size_t
+      plain_members; /* members below that index need one look at `seen`: 64, none under BJVM_DECODE_LAST_WINS */
   /* From here to waiting_count: zero at first, and cleared together. */
   upb_Arena *scratch;
   const bjvm_registry *registry;

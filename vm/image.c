@@ -201,7 +201,15 @@ uint32_t bjvmi_image_hash(uint32_t seed, const char *name, size_t size) {
   return bjvmi_key_hash(seed, name, size);
 }
 
-int bjvmi_table_find(const bjvm_image *image, const bjvmi_table *table, const char *name, size_t size) {
+/* Into both of its callers, as it is most of what reading an enum costs. */
+#ifdef BJVM_SIZE_SMALL
+static
+#else
+static inline
+    __attribute__((always_inline))
+#endif
+    int
+    find_key(const bjvm_image *image, const bjvmi_table *table, const char *name, size_t size) {
   if (table->key_count == 0) return -1;
   const bjvmi_key *keys = image->keys + table->first_key;
   const uint8_t *slots = image->slots + table->first_slot;
@@ -216,6 +224,10 @@ int bjvmi_table_find(const bjvm_image *image, const bjvmi_table *table, const ch
       return bjvmi_le16(key->index);
     if (at == last) return -1;
   }
+}
+
+int bjvmi_table_find(const bjvm_image *image, const bjvmi_table *table, const char *name, size_t size) {
+  return find_key(image, table, name, size);
 }
 
 static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
@@ -336,7 +348,7 @@ bool bjvmi_enum_number(const bjvm_image *image, uint32_t index, const char *name
                        int32_t *number) {
   const bjvmi_enum *e = &image->enums[index];
   const bjvmi_table keys = bjvmi_table_native(&e->keys);
-  int found = bjvmi_table_find(image, &keys, name, size);
+  int found = find_key(image, &keys, name, size);
   if (found < 0 && fold) found = find_folded(image, &keys, name, size);
   if (found < 0) return false;
   *number = bjvmi_value_native(&image->values[bjvmi_le32(e->first_value) + (uint32_t)found]).number;
