@@ -18,15 +18,6 @@ const char *bjvm_dispatch_name(void) {
 #endif
 }
 
-static bool prepare_frames(bjvmi_encoder *vm, uint32_t max_depth) {
-  uint32_t depth = max_depth ? max_depth : BJVM_DEFAULT_MAX_DEPTH;
-  vm->frames = (bjvmi_encode_frame *)bjvmi_call_frames(vm->inline_frames, sizeof *vm->frames, depth,
-                                                       vm->scratch, &vm->status);
-  if (!vm->frames) return false;
-  vm->frame_end = vm->frames + depth + 1;
-  return true;
-}
-
 /* -- The field path of a failure ------------------------------------------------------------------------ */
 
 static void add_map_key(bjvmi_text *t, const bjvmi_encode_frame *f) {
@@ -81,43 +72,65 @@ static bjvm_status fail(bjvmi_encoder *vm, bjvm_error *error) {
   return vm->status;
 }
 
+/* -- The call ------------------------------------------------------------------------------------------- */
+
+/* What the options say; false with status set. */
+static bool take_options(bjvmi_encoder *vm, const bjvm_encode_options *options, bjvmi_pretty *pretty) {
+  bjvm_encode_options copy;
+  const bjvm_encode_options *o = (const bjvm_encode_options *)bjvmi_call_options(options, &copy, sizeof copy);
+  if (o->size == 0 || o->flags & ~BJVMI_ENCODE_FLAGS || o->indent > MAX_INDENT ||
+      o->max_depth > BJVMI_MAX_DEPTH_OPTION || !bjvmi_call_registry(o->registry)) {
+    vm->status = BJVM_BAD_ARGUMENT;
+    return false;
+  }
+  vm->flags = o->flags;
+  vm->variant = o->flags & BJVMI_VARIANT_FLAGS;
+  vm->escape_flags = (o->flags & BJVM_ENCODE_ASCII ? BJVMI_ESCAPE_ASCII : 0) |
+                     (o->flags & BJVM_ENCODE_HTML_SAFE ? BJVMI_ESCAPE_HTML : 0);
+  vm->registry = o->registry;
+  vm->scratch = o->scratch;
+  if (o->flags & BJVM_ENCODE_PRETTY) {
+    memset(pretty, 0, sizeof *pretty);
+    pretty->indent = o->indent ? o->indent : 2;
+    vm->pretty = pretty;
+  }
+  if (o->max_depth == 0) return true;
+  vm->frames = (bjvmi_encode_frame *)bjvmi_call_frames(vm->inline_frames, sizeof *vm->frames, o->max_depth,
+                                                       vm->scratch, &vm->status);
+  if (!vm->frames) return false;
+  vm->frame_end = vm->frames + o->max_depth + 1;
+  return true;
+}
+
+/* What a call without options begins with; the window is not open yet. */
+static inline void set_up(bjvmi_encoder *vm, bjvm_output *output) {
+  enum {
+    FIRST = offsetof(bjvmi_encoder, escape_flags),
+    END = offsetof(bjvmi_encoder, list_size) + sizeof vm->list_size
+  };
+  memset((char *)vm + FIRST, 0, END - FIRST);
+  vm->output = output;
+  vm->frames = vm->inline_frames;
+  vm->frame_end = vm->frames + BJVM_DEFAULT_MAX_DEPTH + 1;
+}
+
 bjvm_status bjvm_encode(const bjvm_plan *plan, const upb_Message *msg, const bjvm_encode_options *options,
                         bjvm_output *output, bjvm_error *error) {
   bjvmi_encoder vm;
   bjvmi_pretty pretty;
-  bjvm_encode_options copy;
-  static const bjvm_encode_options none = {.size = sizeof none};
-  const bjvm_encode_options *o =
-      options ? (const bjvm_encode_options *)bjvmi_call_options(options, &copy, sizeof copy) : &none;
-  vm.status = BJVM_OK;
-  vm.frame = NULL;
-  vm.output = output;
-  if (!plan || !msg || !output || o->size == 0 || o->flags & ~BJVMI_ENCODE_FLAGS || o->indent > MAX_INDENT ||
-      o->max_depth > BJVMI_MAX_DEPTH_OPTION || !bjvmi_call_registry(o->registry)) {
+  set_up(&vm, output);
+  if (!plan || !msg || !output) {
     vm.status = BJVM_BAD_ARGUMENT;
     return fail(&vm, error);
   }
   vm.kernels = plan->kernels;
-  vm.flags = o->flags;
-  vm.variant = o->flags & BJVMI_VARIANT_FLAGS;
-  vm.escape_flags = (o->flags & BJVM_ENCODE_ASCII ? BJVMI_ESCAPE_ASCII : 0) |
-                    (o->flags & BJVM_ENCODE_HTML_SAFE ? BJVMI_ESCAPE_HTML : 0);
-  vm.registry = o->registry;
-  vm.scratch = o->scratch;
-  vm.pretty = NULL;
-#ifndef BJVM_SIZE_SMALL
-  vm.list_size = 0;
-#endif
-  if (o->flags & BJVM_ENCODE_PRETTY) {
-    memset(&pretty, 0, sizeof pretty);
-    pretty.indent = o->indent ? o->indent : 2;
-    vm.pretty = &pretty;
-  }
-  if (!prepare_frames(&vm, o->max_depth)) return fail(&vm, error);
+  if (options && !take_options(&vm, options, &pretty)) return fail(&vm, error);
   bjvmi_encode_open(&vm);
   char *out = bjvmi_encode_run(&vm, plan, msg, vm.begin);
-  if (out) vm.status = bjvmi_encode_close(&vm, out);
-  if (vm.status == BJVM_OK) return BJVM_OK;
+  if (__builtin_expect(out != NULL, 1)) {
+    vm.status = bjvmi_encode_close(&vm, out);
+    if (vm.status == BJVM_OK) return BJVM_OK;
+  }
   bjvmi_encode_abandon(&vm);
   if (vm.status == BJVM_OVERFLOW || out) vm.frame = NULL;
   return fail(&vm, error);

@@ -57,24 +57,25 @@ typedef struct bjvmi_encoder {
   char *hard;  /* the end of the window */
   char *begin; /* the start of the window */
   const bjvmi_kernels *kernels;
-  unsigned escape_flags;
-  uint32_t variant; /* option flags that select bound words; 0: the plan's own */
-  uint32_t flags;
-  bjvm_status status;
   bjvm_output *output;
-  const bjvm_registry *registry;
-  upb_Arena *scratch;
   bjvmi_encode_frame *frames;
   bjvmi_encode_frame *frame_end; /* one past the deepest allowed frame */
-  bjvmi_encode_frame *frame;     /* the current one when a run fails */
   const bjvmi_word *pc;          /* the word that failed */
   const bjvm_plan *plan;
   size_t start;    /* output->size at the call */
   size_t position; /* fixed output: bytes of text so far, also those that did not fit */
-  bool staged;     /* the window is `staging` */
+  /* From here to list_size: zero at first, and cleared together. */
+  unsigned escape_flags;
+  uint32_t variant; /* option flags that select bound words; 0: the plan's own */
+  uint32_t flags;
+  bjvm_status status;
+  const bjvm_registry *registry;
+  upb_Arena *scratch;
+  bjvmi_encode_frame *frame; /* the current one when a run fails */
   struct bjvmi_pretty *pretty;
+  bool staged;      /* the window is `staging` */
+  size_t list_size; /* what is in use of `list` */
 #ifndef BJVM_SIZE_SMALL
-  size_t list_size;                   /* what is in use of */
   bjvmi_word list[BJVMI_SPARSE_LIST]; /* lists of words of open messages, one behind the other */
 #endif
   char staging[BJVMI_ENCODE_STAGING];
@@ -83,14 +84,43 @@ typedef struct bjvmi_encoder {
 
 /* -- encode_output.c: the window ------------------------------------------------------------------------ */
 
-void bjvmi_encode_open(bjvmi_encoder *vm); /* sets the first window */
+void bjvmi_encode_stage(bjvmi_encoder *vm); /* moves the window to the staging block */
 char *bjvmi_encode_grow(bjvmi_encoder *vm,
                         char *out); /* room for a slack again; NULL on failure, status set */
-bjvm_status bjvmi_encode_close(bjvmi_encoder *vm, char *out); /* hands over the rest; the call's status */
-void bjvmi_encode_abandon(bjvmi_encoder *vm);                 /* after a failure: output as it was */
+bjvm_status bjvmi_encode_unstage(bjvmi_encoder *vm,
+                                 char *out);  /* hands over the last of it; the call's status */
+void bjvmi_encode_abandon(bjvmi_encoder *vm); /* after a failure: output as it was */
 bool bjvmi_encode_put(bjvmi_encoder *vm, const char *data,
                       size_t size);                   /* appends bytes to the output as they are */
 bool bjvmi_output_is_sink(const bjvm_output *output); /* output.c */
+
+static inline void bjvmi_encode_window(bjvmi_encoder *vm, char *begin, char *hard) {
+  vm->begin = begin;
+  vm->hard = hard;
+  vm->soft = hard - BJVMI_ENCODE_SLACK;
+}
+
+/* Sets the first window. */
+static inline void bjvmi_encode_open(bjvmi_encoder *vm) {
+  bjvm_output *o = vm->output;
+  vm->start = vm->position = o->size;
+  if (__builtin_expect(vm->pretty || !o->data || o->capacity < BJVMI_ENCODE_SLACK ||
+                           o->size > o->capacity - BJVMI_ENCODE_SLACK,
+                       0)) {
+    bjvmi_encode_stage(vm); /* a growing output is asked for room when the block is full, or at the end */
+  } else {
+    bjvmi_encode_window(vm, o->data + o->size, o->data + o->capacity);
+  }
+}
+
+/* Hands over the rest; the call's status. */
+static inline bjvm_status bjvmi_encode_close(bjvmi_encoder *vm, char *out) {
+  bjvm_output *o = vm->output;
+  if (__builtin_expect(vm->staged, 0)) return bjvmi_encode_unstage(vm, out);
+  o->size = (size_t)(out - o->data);
+  if (!o->grow) o->needed = o->size; /* a fixed output that did not suffice is staged */
+  return BJVM_OK;
+}
 
 /* -- encode_vm.c ---------------------------------------------------------------------------------------- */
 

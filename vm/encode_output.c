@@ -8,15 +8,9 @@
 #include "encode.h"
 #include "pretty.h"
 
-static void set_window(bjvmi_encoder *vm, char *begin, char *hard) {
-  vm->begin = begin;
-  vm->hard = hard;
-  vm->soft = hard - BJVMI_ENCODE_SLACK;
-}
-
-static void stage(bjvmi_encoder *vm) {
+void bjvmi_encode_stage(bjvmi_encoder *vm) {
   vm->staged = true;
-  set_window(vm, vm->staging, vm->staging + sizeof vm->staging);
+  bjvmi_encode_window(vm, vm->staging, vm->staging + sizeof vm->staging);
 }
 
 static size_t room(const bjvm_output *o) { return o->size < o->capacity ? o->capacity - o->size : 0; }
@@ -45,19 +39,7 @@ bool bjvmi_encode_put(bjvmi_encoder *vm, const char *data, size_t size) {
   return true;
 }
 
-void bjvmi_encode_open(bjvmi_encoder *vm) {
-  bjvm_output *o = vm->output;
-  vm->start = o->size;
-  vm->position = o->size;
-  vm->staged = false;
-  if (vm->pretty || !o->data || room(o) < BJVMI_ENCODE_SLACK) {
-    stage(vm); /* a growing output is asked for room when the staging block is full, or at the end */
-    return;
-  }
-  set_window(vm, o->data + o->size, o->data + o->capacity);
-}
-
-static bool unstage(bjvmi_encoder *vm, const char *end) {
+static bool put_staged(bjvmi_encoder *vm, const char *end) {
   size_t n = (size_t)(end - vm->begin);
   if (vm->pretty) return bjvmi_pretty_put(vm, vm->begin, n);
   return bjvmi_encode_put(vm, vm->begin, n);
@@ -68,32 +50,27 @@ static char *grow_window(bjvmi_encoder *vm) {
   bjvm_output *o = vm->output;
   if (room(o) < BJVMI_ENCODE_STAGING && !ask(vm, BJVMI_ENCODE_STAGING)) return NULL;
   vm->staged = false;
-  set_window(vm, o->data + o->size, o->data + o->capacity);
+  bjvmi_encode_window(vm, o->data + o->size, o->data + o->capacity);
   return vm->begin;
 }
 
 char *bjvmi_encode_grow(bjvmi_encoder *vm, char *out) {
   bjvm_output *o = vm->output;
   if (vm->staged) {
-    if (!unstage(vm, out)) return NULL;
+    if (!put_staged(vm, out)) return NULL;
     if (!vm->pretty && o->grow) return grow_window(vm);
     return vm->begin;
   }
   vm->position += (size_t)(out - vm->begin);
   o->size = (size_t)(out - o->data);
   if (o->grow) return grow_window(vm);
-  stage(vm);
+  bjvmi_encode_stage(vm);
   return vm->begin;
 }
 
-bjvm_status bjvmi_encode_close(bjvmi_encoder *vm, char *out) {
+bjvm_status bjvmi_encode_unstage(bjvmi_encoder *vm, char *out) {
   bjvm_output *o = vm->output;
-  if (!vm->staged) {
-    vm->position += (size_t)(out - vm->begin);
-    o->size = (size_t)(out - o->data);
-  } else if (!unstage(vm, out)) {
-    return vm->status;
-  }
+  if (!put_staged(vm, out)) return vm->status;
   if (o->grow) return BJVM_OK;
   o->needed = vm->position;
   return vm->position > o->capacity ? BJVM_OVERFLOW : BJVM_OK;
