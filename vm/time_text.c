@@ -16,12 +16,8 @@ enum {
   DAYS_400 = 146097,      /* days of 400 years: 400 * 365 + 97 */
   DAYS_TO_EPOCH = 719468, /* from 0000-03-01 to 1970-01-01 */
   DAY_SECONDS = 86400,
-  NANOS = 1000000000,
+  NANOS = BJVMI_NANOS,
 };
-
-bool bjvmi_timestamp_valid(int64_t seconds, int32_t nanos) {
-  return seconds >= BJVMI_TIMESTAMP_MIN && seconds <= BJVMI_TIMESTAMP_MAX && nanos >= 0 && nanos < NANOS;
-}
 
 bool bjvmi_duration_valid(int64_t seconds, int32_t nanos) {
   if (seconds < -BJVMI_DURATION_MAX || seconds > BJVMI_DURATION_MAX) return false;

@@ -13,11 +13,14 @@
 #define BJVMI_TIMESTAMP_MIN (-62135596800) /* 0001-01-01T00:00:00Z */
 #define BJVMI_TIMESTAMP_MAX 253402300799   /* 9999-12-31T23:59:59Z */
 #define BJVMI_DURATION_MAX 315576000000    /* seconds, either sign */
-#define BJVMI_TIME_ROOM 48                 /* bytes the printing functions may touch from `out` */
+#define BJVMI_NANOS 1000000000
+#define BJVMI_TIME_ROOM 48 /* bytes the printing functions may touch from `out` */
 
 /* Range checks of a value that is to be printed or was read. */
-bool bjvmi_timestamp_valid(int64_t seconds, int32_t nanos); /* range; nanos 0..999999999 */
-bool bjvmi_duration_valid(int64_t seconds, int32_t nanos);  /* range; same sign */
+static inline bool bjvmi_timestamp_valid(int64_t seconds, int32_t nanos) { /* range; nanos 0..999999999 */
+  return seconds >= BJVMI_TIMESTAMP_MIN && seconds <= BJVMI_TIMESTAMP_MAX && (uint32_t)nanos < BJVMI_NANOS;
+}
+bool bjvmi_duration_valid(int64_t seconds, int32_t nanos); /* range; same sign */
 
 /* Print a valid value, without quotes, with 0, 3, 6 or 9 fraction digits; return the end. */
 char *bjvmi_timestamp_print(char *out, int64_t seconds, int32_t nanos);
