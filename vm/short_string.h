@@ -305,10 +305,11 @@ BJVMI_SHORT_ONCE const char *bjvmi_short_int(const char *p, int64_t *v) {
   *v = negative ? -(int64_t)n : (int64_t)n;
   return p;
 }
+#endif
 
+#ifndef BJVM_SIZE_SMALL
 /* The same, with what most integers are, up to 7 digits, before the call. */
 static inline const char *bjvmi_short_int32(const char *p, int64_t *v) {
-#ifndef BJVM_SIZE_SMALL
   size_t negative = *p == '-';
   uint64_t n;
   const char *first = p + negative;
@@ -318,7 +319,6 @@ static inline const char *bjvmi_short_int32(const char *p, int64_t *v) {
     *v = (int64_t)((n ^ (0 - (uint64_t)negative)) + negative);
     return end;
   }
-#endif
   return bjvmi_short_int(p, v);
 }
 #endif

@@ -431,6 +431,27 @@ Test(names, long_names) {
   upb_Arena_Free(arena);
 }
 
+/* A name is compared whole: of every length that the guess at it takes, with each of its bytes changed. */
+Test(names, one_byte_off) {
+  upb_Arena *arena = upb_Arena_New();
+  for (size_t size = 1; size <= 70; size++) {
+    char *name = (char *)upb_Arena_Malloc(arena, size + 1);
+    for (size_t i = 0; i < size; i++) name[i] = (char)('a' + (i * 7 + size) % 26);
+    name[size] = 0;
+    const field one = {name, NULL};
+    fixture f = fixture_with(&one, 1);
+    cr_expect_eq(read_one(&f, name), 1, "size %zu", size);
+    for (size_t i = 0; i < size; i++) {
+      char was = name[i];
+      name[i] = '~';
+      cr_expect_eq(read_one(&f, name), 0, "size %zu, byte %zu", size, i);
+      name[i] = was;
+    }
+    fixture_close(&f);
+  }
+  upb_Arena_Free(arena);
+}
+
 /* A .proto name longer than any name may be does not become shorter by being derived. */
 Test(names, the_longest_name) {
   upb_Arena *arena = upb_Arena_New();

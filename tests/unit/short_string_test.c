@@ -110,3 +110,25 @@ Test(short_string, equal_at_all_lengths, .init = setup) {
     }
   }
 }
+
+#ifndef BJVM_SIZE_SMALL
+/* Texts of digits and what may stand among or behind them: the path for 32 bits against the one for all. */
+Test(short_string, integers_of_few_digits) {
+  static const char letters[] = "0123456789012345678901234567890-.eE,}] ";
+  uint64_t state = 7;
+  for (size_t row = 0; row < 200000; row++) {
+    char text[40];
+    size_t digits = guard_random(&state) % 12;
+    for (size_t i = 0; i < sizeof text; i++)
+      text[i] = i < digits ? (char)('0' + guard_random(&state) % 10)
+                           : letters[guard_random(&state) % (sizeof letters - 1)];
+    if (guard_random(&state) % 4 == 0) text[0] = '-';
+    if (guard_random(&state) % 2 == 0) text[digits] = ",}"[row % 2];
+    int64_t want = 0, got = 0;
+    const char *want_end = bjvmi_short_int(text, &want);
+    const char *got_end = bjvmi_short_int32(text, &got);
+    cr_assert(got_end == want_end && got == want, "row %zu, %.40s: %lld, want %lld", row, text,
+              (long long)got, (long long)want);
+  }
+}
+#endif
