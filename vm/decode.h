@@ -18,9 +18,7 @@
 #include "upb_layout.h"
 
 enum {
-  BJVMI_DECODE_PAD = 64, /* readable bytes at a token boundary */
-  BJVMI_DECODE_TAIL =
-      128, /* bytes of text that are copied; a text that is no longer is read there from the start */
+  BJVMI_DECODE_PAD = 64,    /* readable bytes at a token boundary */
   BJVMI_DECODE_LEARN = 16,  /* look-ups after which the order of members is learned: short texts do without */
   BJVMI_DECODE_ORDERS = 64, /* pairs of members remembered */
   BJVMI_DECODE_EXTENSIONS = 32, /* extension names of open objects remembered without scratch */
@@ -126,8 +124,8 @@ typedef struct bjvmi_decoder {
   bjvmi_decode_frame *frame_limit; /* what wide seen bits, growing down from frame_end, have left */
   size_t elements_left;
   size_t memory_left;
-  size_t
-      plain_members; /* members below that index need one look at `seen`: 64, none under BJVM_DECODE_LAST_WINS */
+  /* Words below this index take one look at `seen`: 64, none under BJVM_DECODE_LAST_WINS. */
+  size_t plain_members;
   /* From here to waiting_count: zero at first, and cleared together. */
   upb_Arena *scratch;
   const bjvm_registry *registry;
@@ -137,21 +135,20 @@ typedef struct bjvmi_decoder {
   size_t fault_at;           /* its offset in the text */
   const char *expected;      /* what was wanted, for the report; static text or NULL */
   bjvmi_decode_frame *frame; /* the current one when a run fails */
-  size_t guessed
-      [2]; /* the text before this offset has been looked at for the sizes of maps: by commas, by braces */
+  /* The text before this offset has been looked at for the sizes of maps: by commas, by braces. */
+  size_t guessed[2];
   bjvmi_decode_undo *undo;
   bjvmi_type_notes *notes;
   const struct bjvm_extension **extensions; /* names of extensions used in open objects; NULL: never one */
   uint32_t extension_count;
   uint32_t extension_capacity;
-  uint32_t
-      misses; /* names that had to be looked up, up to BJVMI_DECODE_LEARN; from then on `orders` is in use */
+  /* Names that had to be looked up, up to BJVMI_DECODE_LEARN; from then on `orders` is in use. */
+  uint32_t misses;
   size_t waiting_count;
 #ifndef BJVM_SIZE_SMALL
   bjvmi_decode_order orders[BJVMI_DECODE_ORDERS];
 #endif
-  /* Entries of a map inside another stand behind those of that; behind all of them, the one being
-   * read. */
+  /* Entries of a map inside another stand behind those of that; behind all of them, the one being read. */
   bjvmi_decode_entry waiting[BJVMI_DECODE_WAITING + 1];
   bool extension_made; /* the entry of the extension met last was not there before */
   const struct bjvm_extension *inline_extensions[BJVMI_DECODE_EXTENSIONS];

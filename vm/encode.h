@@ -85,13 +85,13 @@ typedef struct bjvmi_encoder {
 /* -- encode_output.c: the window ------------------------------------------------------------------------ */
 
 void bjvmi_encode_stage(bjvmi_encoder *vm); /* moves the window to the staging block */
-char *bjvmi_encode_grow(bjvmi_encoder *vm,
-                        char *out); /* room for a slack again; NULL on failure, status set */
-bjvm_status bjvmi_encode_unstage(bjvmi_encoder *vm,
-                                 char *out);  /* hands over the last of it; the call's status */
+/* Room for a slack again; NULL on failure, status set. */
+char *bjvmi_encode_grow(bjvmi_encoder *vm, char *out);
+/* Hands over the last of the staging block; the call's status. */
+bjvm_status bjvmi_encode_unstage(bjvmi_encoder *vm, char *out);
 void bjvmi_encode_abandon(bjvmi_encoder *vm); /* after a failure: output as it was */
-bool bjvmi_encode_put(bjvmi_encoder *vm, const char *data,
-                      size_t size);                   /* appends bytes to the output as they are */
+/* Appends bytes to the output as they are. */
+bool bjvmi_encode_put(bjvmi_encoder *vm, const char *data, size_t size);
 bool bjvmi_output_is_sink(const bjvm_output *output); /* output.c */
 
 static inline void bjvmi_encode_window(bjvmi_encoder *vm, char *begin, char *hard) {
