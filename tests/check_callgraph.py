@@ -28,6 +28,7 @@ POINTERS = {
     "utf8": r"\w*utf8\w*",
     "base64_encode": r"\w*base64_encode\w*|encode",
     "base64_decode": r"\w*base64_decode\w*|decode",
+    "read_rows": r"\w*rows_read\w*",
     "grow": r"\w*grow\w*",
     "write": OUTSIDE,  # a sink's or a listing's receiver
     # A registry: the caller's, or that over a plan file.

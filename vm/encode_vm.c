@@ -109,7 +109,7 @@ static const bjvmi_word *some_words(bjvmi_encoder *vm, const bjvm_plan *plan, co
   size_t room = BJVMI_SPARSE_LIST - vm->list_size;
   bjvmi_word *list = vm->list + vm->list_size;
   if (room == 0 || (vm->variant & BJVM_ENCODE_EMIT_DEFAULTS)) return words;
-  size_t count = bjvmi_sparse_list(plan->sparse, plan->word_count, words, msg, list, room);
+  size_t count = bjvmi_sparse_list(plan->sparse, vm->kernels, plan->word_count, words, msg, list, room);
   if (count == room) return words;
   list[count] = words[plan->word_count];
   list[count].op = BJVMI_OP(BJVMI_KIND_END, BJVMI_END_SPARSE);

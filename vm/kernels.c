@@ -7,8 +7,10 @@
 #include "kernels_impl.h"
 
 #ifdef BJVMI_HAVE_AVX2
-static bool has_avx2(void) { return __builtin_cpu_supports("avx2"); }
+/* No processor has the one without the other, but an emulator may. */
+static bool has_avx2(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi"); }
 #else
+/* No processor has the one without the other, but an emulator may. */
 static bool has_avx2(void) { return false; }
 #endif
 

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sparse_rows.h"
+
 /* Printing strings. */
 typedef enum bjvmi_escape_result {
   BJVMI_ESCAPE_DONE, /* *src == end: all of it is written */
@@ -58,6 +60,12 @@ typedef struct bjvmi_kernels {
    * trailing bits are ignored. Returns the end of the bytes written, or NULL and *bad = the offending
    * place in [p, p+size]. `out` has room for (size + 3) / 4 * 3 bytes; may be in place (out == p). */
   uint8_t *(*base64_decode)(uint8_t *out, const char *p, size_t size, const char **bad);
+
+#ifndef BJVM_SIZE_SMALL
+  /* Reads the rows of a message into `bits` (room for all rows) and takes the lowest two bits of each but those of CASES,
+   * whose words it writes to `found` in the order of the rows (room for one more than there are). */
+  bjvmi_rows_found (*read_rows)(const bjvmi_rows *rows, const char *msg, uint64_t *bits, uint16_t *found);
+#endif
 } bjvmi_kernels;
 
 extern const bjvmi_kernels bjvmi_kernels_portable;

@@ -1,9 +1,9 @@
 /* Wide messages with few fields set: which of its words have something to print, by the message's bytes.
  *
  * Private to the encode VM and bind.c. The VM tests one field after the other, which for a message of hundreds of
- * fields takes longer than printing the few that are set. But what is not set is zero, so the bytes of the message,
- * four at a time, tell where it is worth looking; an index from those places to words is made when the plan is bound.
- * The VM then runs a list of the words in question alone, each of which still makes its own test.
+ * fields takes longer than printing the few that are set. But what is not set is zero, so the message read as rows of
+ * 64 bits, each of them a hasbit or telling whether so many bytes are zero, says where it is worth looking; an index
+ * from those bits to words is made when the plan is bound. The VM then runs a list of the words found alone.
  */
 #ifndef BJVM_SPARSE_H_
 #define BJVM_SPARSE_H_
@@ -16,23 +16,16 @@ enum {
   BJVMI_SPARSE_LIST = 128,  /* words of all lists that a call has in use at a time, ends included */
 };
 
-/* Where a word may be found to be set: in a hasbit, or in units of 4 bytes from the start of the message. */
-typedef struct bjvmi_sparse {
-  uint32_t unit_count;
-  uint32_t first_bits; /* the units [first_bits, bits_end) have hasbits: */
-  uint32_t bits_end;
-  const uint16_t *of_bit; /* for each of their bits the index of its word, or UINT16_MAX */
-  const uint16_t *starts; /* for each unit where its words start in `words`, and one more */
-  const uint16_t *words;
-} bjvmi_sparse;
+typedef struct bjvmi_sparse bjvmi_sparse;
 
 /* The index for the bound words of a message; NULL: they are too few or too many, or there is no memory, which only
  * makes printing slower. */
 const bjvmi_sparse *bjvmi_sparse_new(const bjvm_plan *plan, upb_Arena *arena);
 
-/* Copies those of `words` (the plan's own or a variant, but not one with BJVM_ENCODE_EMIT_DEFAULTS) that may have something
- * to print in `msg` to `list`, without END; returns how many, or `room` where they are more. */
-size_t bjvmi_sparse_list(const bjvmi_sparse *sparse, uint32_t word_count, const bjvmi_word *words,
-                         const void *msg, bjvmi_word *list, size_t room);
+/* Copies those of `words` (the plan's own or a variant, but not one with BJVM_ENCODE_EMIT_DEFAULTS; END last) that have
+ * something to print in `msg`, and those whose array or map is there but empty, to `list`, without END; returns how many,
+ * or `room` where they are as many or more. What lies in `list` behind them, up to `room`, may be overwritten. */
+size_t bjvmi_sparse_list(const bjvmi_sparse *sparse, const bjvmi_kernels *kernels, uint32_t word_count,
+                         const bjvmi_word *words, const void *msg, bjvmi_word *list, size_t room);
 
 #endif /* BJVM_SPARSE_H_ */

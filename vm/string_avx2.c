@@ -223,5 +223,5 @@ AVX2 static uint8_t *decode(uint8_t *out, const char *p, size_t size, const char
   return bjvmi_base64_decode_portable(out, p, size, bad);
 }
 
-const bjvmi_kernels bjvmi_kernels_avx2 = {"avx2", escape, scan, utf8, encode, decode};
+const bjvmi_kernels bjvmi_kernels_avx2 = {"avx2", escape, scan, utf8, encode, decode, bjvmi_rows_read_avx2};
 #endif

@@ -369,5 +369,6 @@ static uint8_t *decode(uint8_t *out, const char *text, size_t size, const char *
   return bjvmi_base64_decode_portable(out, (const char *)p, size, bad);
 }
 
-const bjvmi_kernels bjvmi_kernels_neon = {"neon", escape, scan, utf8, encode, decode};
+const bjvmi_kernels bjvmi_kernels_neon = {
+    "neon", escape, scan, utf8, encode, decode, bjvmi_rows_read_portable};
 #endif

@@ -159,6 +159,13 @@ const char *bjvmi_scan_portable(const char *p, const char *end, unsigned *flags)
 }
 
 const bjvmi_kernels bjvmi_kernels_portable = {
-    "portable",          bjvmi_escape_portable,        bjvmi_scan_portable,
-    bjvmi_utf8_portable, bjvmi_base64_encode_portable, bjvmi_base64_decode_portable,
+    "portable",
+    bjvmi_escape_portable,
+    bjvmi_scan_portable,
+    bjvmi_utf8_portable,
+    bjvmi_base64_encode_portable,
+    bjvmi_base64_decode_portable,
+#ifndef BJVM_SIZE_SMALL
+    bjvmi_rows_read_portable,
+#endif
 };

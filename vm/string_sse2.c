@@ -106,6 +106,12 @@ static const char *utf8(const char *p, size_t size) {
 }
 
 const bjvmi_kernels bjvmi_kernels_sse2 = {
-    "sse2", bjvmi_escape_sse2, scan, utf8, bjvmi_base64_encode_portable, bjvmi_base64_decode_portable,
+    "sse2",
+    bjvmi_escape_sse2,
+    scan,
+    utf8,
+    bjvmi_base64_encode_portable,
+    bjvmi_base64_decode_portable,
+    bjvmi_rows_read_sse2,
 };
 #endif
