@@ -123,6 +123,9 @@ bjvm_status bjvm_encode(const bjvm_plan *plan, const upb_Message *msg, const bjv
     vm.status = BJVM_BAD_ARGUMENT;
     return fail(&vm, error);
   }
+#ifndef BJVM_SIZE_SMALL
+  if (plan->sparse) bjvmi_sparse_fetch(plan->sparse, msg);
+#endif
   vm.kernels = plan->kernels;
   if (options && !take_options(&vm, options, &pretty)) return fail(&vm, error);
   bjvmi_encode_open(&vm);

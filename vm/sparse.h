@@ -22,6 +22,9 @@ typedef struct bjvmi_sparse bjvmi_sparse;
  * makes printing slower. */
 const bjvmi_sparse *bjvmi_sparse_new(const bjvm_plan *plan, upb_Arena *arena);
 
+/* Has the bytes of `msg` brought to the cache meanwhile, to be called as soon as it is known. */
+void bjvmi_sparse_fetch(const bjvmi_sparse *sparse, const void *msg);
+
 /* Copies those of `words` (the plan's own or a variant, but not one with BJVM_ENCODE_EMIT_DEFAULTS; END last) that have
  * something to print in `msg`, and those whose array or map is there but empty, to `list`, without END; returns how many,
  * or `room` where they are as many or more. What lies in `list` behind them, up to `room`, may be overwritten. */
