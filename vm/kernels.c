@@ -10,7 +10,6 @@
 /* No processor has the one without the other, but an emulator may. */
 static bool has_avx2(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi"); }
 #else
-/* No processor has the one without the other, but an emulator may. */
 static bool has_avx2(void) { return false; }
 #endif
 
