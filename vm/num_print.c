@@ -64,7 +64,7 @@ BJVMI_NUM_COLD static uint64_t careful(const scaled *s) {
 static bool near(uint64_t a, uint64_t b) { return a - b + 2 <= 4; }
 
 /* The digits to print of v = c * 2^q; some zeros may trail. */
-static inline decimal shortest(uint64_t c, int32_t q, bool narrow) {
+BJVMI_NUM_HOT decimal shortest(uint64_t c, int32_t q, bool narrow) {
   int32_t k = narrow ? bjvmi_num_log10_pow2_narrow(q) : bjvmi_num_log10_pow2(q);
   bjvmi_num_u128 power = bjvmi_num_pow10(-k);
   unsigned shift = (unsigned)(q + bjvmi_num_log2_pow10(-k) + 1); /* 1 to 4, as 1 <= 2^q / 10^k < 40/3 */
@@ -88,7 +88,7 @@ static inline decimal shortest(uint64_t c, int32_t q, bool narrow) {
 #ifdef BJVM_SIZE_SMALL
 
 /* ECMAScript Number::toString: the digits, with a point or zeros where they belong. */
-static char *lay_out(char *out, decimal d) {
+static __attribute__((noinline)) char *lay_out(char *out, decimal d) {
   char digits[20];
   int32_t count = (int32_t)(bjvmi_num_print_u64(digits, d.digits) - digits);
   int32_t whole = d.exponent + count; /* digits in front of the point */
@@ -120,7 +120,7 @@ typedef struct text {
   int32_t point;
 } text;
 
-static inline text to_text(decimal d) {
+BJVMI_NUM_HOT text to_text(decimal d) {
   int32_t point = d.exponent + 16;
   if (d.digits < 1000000000) { /* a float */
     d.digits *= 100000000;
@@ -178,7 +178,7 @@ static char *write_scientific(char *out, const text *t) {
 }
 
 /* ECMAScript Number::toString. */
-static inline char *lay_out(char *out, decimal d) {
+static __attribute__((noinline)) char *lay_out(char *out, decimal d) {
   text t = to_text(d);
   int32_t whole = t.point + 1;
   if (whole > 0 && whole < t.count) {
@@ -205,12 +205,19 @@ static inline char *lay_out(char *out, decimal d) {
 #endif
 
 /* v = c * 2^q, c not 0. */
-static char *print_finite(char *out, uint64_t c, int32_t q, bool narrow) {
+BJVMI_NUM_HOT char *print_finite(char *out, uint64_t c, int32_t q, bool narrow) {
   if (q <= 0 && q > -53) {
     uint64_t whole = c >> -q;
     if (whole << -q == c) return bjvmi_num_print_u64(out, whole); /* below 2^53: every digit is needed */
   }
   return lay_out(out, shortest(c, q, narrow));
+}
+
+/* The same for c below that of normal numbers, 0 too. */
+BJVMI_NUM_COLD static char *print_subnormal(char *out, uint64_t c, int32_t q) {
+  if (c != 0) return print_finite(out, c, q, false);
+  *out = '0';
+  return out + 1;
 }
 
 char *bjvmi_num_print_double(char *out, double v) {
@@ -221,9 +228,7 @@ char *bjvmi_num_print_double(char *out, double v) {
   uint64_t c = bits & (((uint64_t)1 << 52) - 1);
   int32_t biased = (int32_t)(bits >> 52 & 0x7ff);
   if (biased != 0) return print_finite(out, c | (uint64_t)1 << 52, biased - 1075, c == 0 && biased > 1);
-  if (c != 0) return print_finite(out, c, -1074, false);
-  *out = '0';
-  return out + 1;
+  return print_subnormal(out, c, -1074);
 }
 
 char *bjvmi_num_print_float(char *out, float v) {
@@ -234,7 +239,5 @@ char *bjvmi_num_print_float(char *out, float v) {
   uint32_t c = bits & (((uint32_t)1 << 23) - 1);
   int32_t biased = (int32_t)(bits >> 23 & 0xff);
   if (biased != 0) return print_finite(out, c | (uint32_t)1 << 23, biased - 150, c == 0 && biased > 1);
-  if (c != 0) return print_finite(out, c, -149, false);
-  *out = '0';
-  return out + 1;
+  return print_subnormal(out, c, -149);
 }

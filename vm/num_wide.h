@@ -107,14 +107,15 @@ static inline void bjvmi_num_store8(char *p, uint64_t v) {
 #define BJVMI_NUM_ZEROS 0x3030303030303030u /* "00000000" */
 
 /* The 8 decimal digits of v < 10^8, one a byte, the first digit lowest. Lanes are halved by multiplying with
- * rounded-up reciprocals, exact for what a lane can hold: 10486 / 2^20 below 10^4, 103 / 2^10 below 100. */
+ * rounded-up reciprocals, exact for what a lane can hold: 10486 / 2^20 below 10^4, 103 / 2^10 below 100. The quotient q of
+ * x stays in its lane and the rest, x - d * q, goes to the one above: (x << n) - q * ((d << n) - 1) in one step. */
 static inline uint64_t bjvmi_num_split8(uint32_t v) {
   uint64_t upper = v / 10000;
-  uint64_t fours = upper | (uint64_t)(v - (uint32_t)upper * 10000) << 32;
+  uint64_t fours = ((uint64_t)v << 32) - upper * (((uint64_t)10000 << 32) - 1);
   uint64_t hundreds = ((fours * 10486) >> 20) & 0x0000007f0000007fu;
-  uint64_t twos = hundreds | (fours - 100 * hundreds) << 16;
+  uint64_t twos = (fours << 16) - hundreds * ((100 << 16) - 1);
   uint64_t tens = ((twos * 103) >> 10) & 0x000f000f000f000fu;
-  return tens | (twos - 10 * tens) << 8;
+  return (twos << 8) - tens * ((10 << 8) - 1);
 }
 
 /* The number in 8 digit values, first lowest: pairs, fours, all, each step one multiplication. */
