@@ -17,6 +17,14 @@ enum { TAIL = 128 }; /* what a handler, or the end of a value, may write after a
 
 char *bjvmi_encode_long_string(bjvmi_encoder *vm, char *out, const char *data, size_t size) {
   *out++ = '"';
+#ifndef BJVM_SIZE_SMALL
+  if (size - BJVMI_MIDDLE_LEAST <= BJVMI_MIDDLE_MAX - BJVMI_MIDDLE_LEAST && vm->escape_flags == 0 &&
+      vm->hard - out >= BJVMI_MIDDLE_MAX + TAIL && bjvmi_middle_plain(out, data, size)) {
+    out += size;
+    *out++ = '"';
+    return out;
+  }
+#endif
   out = bjvmi_encode_inside(vm, out, data, size);
   if (__builtin_expect(!out, 0)) return NULL;
   *out++ = '"';

@@ -55,12 +55,15 @@ enum { BJVMI_SHORT_MAX = 31 }; /* the longest string these functions accept */
 #ifdef BJVMI_HAVE_SSE2
 typedef uint32_t bjvmi_short_mask; /* a bit for each byte */
 
-static inline bjvmi_short_mask bjvmi_short_odd(__m128i v) {
-  /* Only the highest bit of each byte counts. It is set below ' ' and, as the difference saturates, from 0x80 on. */
+/* In the highest bit of each byte: it is set below ' ' and, as the difference saturates, from 0x80 on. */
+static inline __m128i bjvmi_short_odd_bytes(__m128i v) {
   __m128i odd = _mm_subs_epi8(v, _mm_set1_epi8(' '));
   odd = _mm_or_si128(odd, _mm_cmpeq_epi8(v, _mm_set1_epi8('"')));
-  odd = _mm_or_si128(odd, _mm_cmpeq_epi8(v, _mm_set1_epi8('\\')));
-  return (uint32_t)_mm_movemask_epi8(odd);
+  return _mm_or_si128(odd, _mm_cmpeq_epi8(v, _mm_set1_epi8('\\')));
+}
+
+static inline bjvmi_short_mask bjvmi_short_odd(__m128i v) {
+  return (uint32_t)_mm_movemask_epi8(bjvmi_short_odd_bytes(v));
 }
 
 static inline bjvmi_short_mask bjvmi_short_odd_at(const char *p) {
@@ -266,6 +269,36 @@ static inline bool bjvmi_short_plain(char *out, const char *p, size_t n) {
   return false;
 }
 #endif
+
+enum { BJVMI_MIDDLE_LEAST = 32, BJVMI_MIDDLE_MAX = 64 }; /* lengths between which the next function copies */
+
+/* The same for n bytes between these two: the first 32 and the last 32, which overlap. Stays inside the string. */
+static inline bool bjvmi_middle_plain(char *out, const char *p, size_t n) {
+#if BJVMI_SHORT_STRINGS && defined(BJVMI_HAVE_SSE2)
+  const size_t places[4] = {0, 16, n - 32, n - 16};
+  __m128i odd = _mm_setzero_si128();
+  for (int i = 0; i < 4; i++) {
+    __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(p + places[i]));
+    _mm_storeu_si128((__m128i *)(void *)(out + places[i]), v);
+    odd = _mm_or_si128(odd, bjvmi_short_odd_bytes(v));
+  }
+  return _mm_movemask_epi8(odd) == 0;
+#elif BJVMI_SHORT_STRINGS && defined(BJVMI_HAVE_NEON)
+  const size_t places[4] = {0, 16, n - 32, n - 16};
+  uint8x16_t odd = vdupq_n_u8(0);
+  for (int i = 0; i < 4; i++) {
+    uint8x16_t v = bjvmi_neon_load(p + places[i]);
+    bjvmi_neon_store(out + places[i], v);
+    odd = vorrq_u8(odd, bjvmi_neon_odd(v));
+  }
+  return vmaxvq_u8(odd) == 0;
+#else
+  (void)out;
+  (void)p;
+  (void)n;
+  return false;
+#endif
+}
 
 /* What is more than a few instructions: inline, but once in the small build, in decode_scalar.c. */
 #ifdef BJVM_SIZE_SMALL

@@ -18,9 +18,10 @@ BJVMI_INLINE void bjvmi_store8(void *p, __m128i v) { _mm_storel_epi64((__m128i *
 BJVMI_INLINE unsigned bjvmi_mask16(__m128i v) { return (unsigned)_mm_movemask_epi8(v); }
 BJVMI_INLINE unsigned bjvmi_first(unsigned mask) { return (unsigned)__builtin_ctz(mask); }
 
-/* One bit for each byte that may not be copied as raw ASCII. Signed: bytes from 0x80 are below 0x20 too. */
+/* One bit for each byte that may not be copied as raw ASCII: the highest of each, which the difference that saturates
+ * sets below ' ' and from 0x80 on. */
 BJVMI_INLINE unsigned bjvmi_marked16(__m128i v, bool html) {
-  __m128i hit = _mm_cmplt_epi8(v, _mm_set1_epi8(0x20));
+  __m128i hit = _mm_subs_epi8(v, _mm_set1_epi8(' '));
   hit = _mm_or_si128(hit, _mm_cmpeq_epi8(v, _mm_set1_epi8('"')));
   hit = _mm_or_si128(hit, _mm_cmpeq_epi8(v, _mm_set1_epi8('\\')));
   if (html) { /* < and > differ in bit 1 */

@@ -58,6 +58,31 @@ Test(short_string, plain_of_every_byte, .init = setup) {
   }
 }
 
+/* Longer ones, which are read and written to their last byte and no further. */
+Test(short_string, middle_of_every_byte, .init = setup) {
+  bool can = BJVMI_SHORT_STRINGS;
+#if !defined(BJVMI_HAVE_SSE2) && !defined(BJVMI_HAVE_NEON)
+  can = false;
+#endif
+  for (size_t n = BJVMI_MIDDLE_LEAST; n <= BJVMI_MIDDLE_MAX; n++) {
+    char *p = end - n;
+    char out[BJVMI_MIDDLE_MAX + 1];
+    for (size_t k = 0; k < n; k++) p[k] = (char)('a' + k % 26);
+    memset(out, '#', sizeof out);
+    cr_assert_eq(bjvmi_middle_plain(out, p, n), can, "size %zu", n);
+    if (can) cr_assert(memcmp(out, p, n) == 0 && out[n] == '#', "size %zu: wrong bytes", n);
+    for (size_t k = 0; k < n; k++) {
+      char was = p[k];
+      for (int c = 0; c < 256; c++) {
+        p[k] = (char)c;
+        cr_assert_eq(bjvmi_middle_plain(out, p, n), can && is_plain((char)c), "size %zu, byte %d at %zu", n,
+                     c, k);
+      }
+      p[k] = was;
+    }
+  }
+}
+
 /* The length reads 32 bytes, which a decoder's input has behind every token. */
 static void check_length(const char *p, const char *what, size_t row) {
   size_t want = 0;
