@@ -201,33 +201,43 @@ uint32_t bjvmi_image_hash(uint32_t seed, const char *name, size_t size) {
   return bjvmi_key_hash(seed, name, size);
 }
 
-/* Into both of its callers, as it is most of what reading an enum costs. */
-#ifdef BJVM_SIZE_SMALL
-static
-#else
-static inline
-    __attribute__((always_inline))
-#endif
-    int
-    find_key(const bjvm_image *image, const bjvmi_table *table, const char *name, size_t size) {
-  if (table->key_count == 0) return -1;
-  const bjvmi_key *keys = image->keys + table->first_key;
-  const uint8_t *slots = image->slots + table->first_slot;
-  bool wide = table->key_count > BJVMI_KEYS_NARROW;
-  uint32_t mask = (1u << table->slots_log2) - 1;
-  uint32_t at = bjvmi_key_hash(table->seed, name, size);
-  for (uint32_t last = at + table->max_probe;; at++) {
-    uint32_t slot = bjvmi_slot_at(slots, wide, at & mask);
-    if (slot == 0) return -1;
-    const bjvmi_key *key = &keys[slot - 1];
-    if (bjvmi_le16(key->size) == size && bjvmi_short_equal(image->names + bjvmi_le32(key->name), name, size))
-      return bjvmi_le16(key->index);
-    if (at == last) return -1;
-  }
+/* A walk over the keys of a table whose names may have the hash `at`. */
+typedef struct probe {
+  const bjvmi_key *keys;
+  const uint8_t *slots;
+  uint32_t mask;
+  uint32_t at;
+  uint32_t end;
+  bool wide;
+} probe;
+
+static inline probe probe_begin(const bjvm_image *image, const bjvmi_table *table, uint32_t hash) {
+  return (probe){.keys = image->keys + table->first_key,
+                 .slots = image->slots + table->first_slot,
+                 .mask = (1u << table->slots_log2) - 1,
+                 .at = hash,
+                 .end = hash + table->max_probe + 1u,
+                 .wide = table->key_count > BJVMI_KEYS_NARROW};
+}
+
+/* NULL: there are no more. */
+static inline const bjvmi_key *probe_next(probe *p) {
+  if (p->at == p->end) return NULL;
+  uint32_t slot = bjvmi_slot_at(p->slots, p->wide, p->at++ & p->mask);
+  return slot ? &p->keys[slot - 1] : NULL;
+}
+
+static inline bool is_key(const bjvm_image *image, const bjvmi_key *key, const char *name, size_t size) {
+  return bjvmi_le16(key->size) == size && bjvmi_short_equal(image->names + bjvmi_le32(key->name), name, size);
 }
 
 int bjvmi_table_find(const bjvm_image *image, const bjvmi_table *table, const char *name, size_t size) {
-  return find_key(image, table, name, size);
+  if (table->key_count == 0) return -1;
+  probe p = probe_begin(image, table, bjvmi_key_hash(table->seed, name, size));
+  const bjvmi_key *key;
+  while ((key = probe_next(&p)) != NULL)
+    if (is_key(image, key, name, size)) return bjvmi_le16(key->index);
+  return -1;
 }
 
 static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
@@ -274,19 +284,12 @@ static bool is_json_name(const char *json, size_t size, const char *name) {
 int bjvmi_table_find_json(const bjvm_image *image, const bjvmi_table *table, const char *name, size_t size) {
   size_t n = json_size(name, size);
   if (n == 0 || table->key_count == 0) return -1;
-  const bjvmi_key *keys = image->keys + table->first_key;
-  const uint8_t *slots = image->slots + table->first_slot;
-  bool wide = table->key_count > BJVMI_KEYS_NARROW;
-  uint32_t mask = (1u << table->slots_log2) - 1;
-  uint32_t at = json_hash(table->seed, name, n);
-  for (uint32_t last = at + table->max_probe;; at++) {
-    uint32_t slot = bjvmi_slot_at(slots, wide, at & mask);
-    if (slot == 0) return -1;
-    const bjvmi_key *key = &keys[slot - 1];
+  probe p = probe_begin(image, table, json_hash(table->seed, name, n));
+  const bjvmi_key *key;
+  while ((key = probe_next(&p)) != NULL)
     if (bjvmi_le16(key->size) == n && is_json_name(image->names + bjvmi_le32(key->name), n, name))
       return bjvmi_le16(key->index);
-    if (at == last) return -1;
-  }
+  return -1;
 }
 
 static unsigned char lower(char c) { return (unsigned char)(is_upper(c) ? c + ('a' - 'A') : c); }
@@ -344,15 +347,41 @@ const char *bjvmi_enum_name(const bjvm_image *image, uint32_t index, int32_t num
   return image->names + name;
 }
 
+static int32_t number_of(const bjvm_image *image, const bjvmi_enum *e, uint32_t value) {
+  return bjvmi_value_native(&image->values[bjvmi_le32(e->first_value) + value]).number;
+}
+
+static
+#ifndef BJVM_SIZE_SMALL
+    __attribute__((noinline))
+#endif
+    bool
+    find_number(const bjvm_image *image, const bjvmi_enum *e, const char *name, size_t size, bool fold,
+                int32_t *number) {
+  const bjvmi_table keys = bjvmi_table_native(&e->keys);
+  int found = bjvmi_table_find(image, &keys, name, size);
+  if (found < 0 && fold) found = find_folded(image, &keys, name, size);
+  if (found < 0) return false;
+  *number = number_of(image, e, (uint32_t)found);
+  return true;
+}
+
 bool bjvmi_enum_number(const bjvm_image *image, uint32_t index, const char *name, size_t size, bool fold,
                        int32_t *number) {
   const bjvmi_enum *e = &image->enums[index];
+#ifndef BJVM_SIZE_SMALL
+  /* Most names are found in the first slot; what else there is would cost registers. */
   const bjvmi_table keys = bjvmi_table_native(&e->keys);
-  int found = find_key(image, &keys, name, size);
-  if (found < 0 && fold) found = find_folded(image, &keys, name, size);
-  if (found < 0) return false;
-  *number = bjvmi_value_native(&image->values[bjvmi_le32(e->first_value) + (uint32_t)found]).number;
-  return true;
+  if (__builtin_expect(keys.key_count - 1u < BJVMI_KEYS_NARROW, 1)) {
+    probe p = probe_begin(image, &keys, bjvmi_key_hash(keys.seed, name, size));
+    uint32_t slot = p.slots[p.at & p.mask];
+    if (slot && is_key(image, &p.keys[slot - 1], name, size)) {
+      *number = number_of(image, e, bjvmi_le16(p.keys[slot - 1].index));
+      return true;
+    }
+  }
+#endif
+  return find_number(image, e, name, size, fold, number);
 }
 
 bool bjvmi_enum_is_closed(const bjvm_image *image, uint32_t index) {
