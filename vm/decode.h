@@ -18,7 +18,7 @@
 #include "upb_layout.h"
 
 enum {
-  BJVMI_DECODE_PAD = 64,    /* readable bytes at a token boundary */
+  BJVMI_DECODE_PAD = 48,    /* readable bytes at a token boundary */
   BJVMI_DECODE_LEARN = 16,  /* look-ups after which the order of members is learned: short texts do without */
   BJVMI_DECODE_ORDERS = 64, /* pairs of members remembered */
   BJVMI_DECODE_EXTENSIONS = 32, /* extension names of open objects remembered without scratch */
@@ -155,6 +155,9 @@ typedef struct bjvmi_decoder {
   char tail[2 * BJVMI_DECODE_PAD];
   bjvmi_decode_frame inline_frames[BJVM_DEFAULT_MAX_DEPTH + 1];
 } bjvmi_decoder;
+
+_Static_assert((int)BJVMI_DECODE_PAD > (int)BJVMI_NUM_PLAIN && (int)BJVMI_DECODE_PAD > BJVMI_SHORT_MAX + 1,
+               "a number or a short string in its quotes is looked at without asking");
 
 /* What reading a value came to. */
 typedef enum bjvmi_read {

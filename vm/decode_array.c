@@ -95,9 +95,9 @@ static inline const char *plain_integer(const char *p, bool is_signed, uint32_t 
  * they do not take is left to the slow twin, the loop over one element at a time. */
 
 #if BJVMI_SHORT_WINDOWS
-enum {
-  WINDOW_MORE = BJVMI_SHORT_MAX + 1
-}; /* bytes that may be read behind a window, as a string is copied by 32 */
+/* Bytes that may be read from the start of a window on, as a string in it is copied by 32; what of these a token boundary
+ * does not promise. */
+enum { WINDOW_READS = 64 + BJVMI_SHORT_MAX + 1, WINDOW_MORE = WINDOW_READS - (int)BJVMI_DECODE_PAD };
 
 static bool has_window(const bjvmi_decoder *vm, const char *p) {
   return (uintptr_t)p + WINDOW_MORE <= vm->safe;

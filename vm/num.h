@@ -57,8 +57,9 @@ bjvm_status bjvmi_num_to_float(const bjvmi_num *num, float *v);
 
 /* A number of the plainest form, at most 19 digits with or without a point and no exponent, scanned and
  * converted in one go; returns its end, or NULL where the functions above must look (another form, or not a
- * number). 64 bytes must be readable at p; what follows the number is not looked at. Not in a build
+ * number). BJVMI_NUM_PLAIN bytes must be readable at p; what follows the number is not looked at. Not in a build
  * with BJVM_SIZE_SMALL. */
+enum { BJVMI_NUM_PLAIN = 41 }; /* a sign, 15 digits, a point, 3 times 8 bytes */
 const char *bjvmi_num_plain_double(const char *p, double *v);
 const char *bjvmi_num_plain_float(const char *p, float *v);
 

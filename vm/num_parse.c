@@ -232,8 +232,8 @@ static inline unsigned append_digits(const char **p, uint64_t *value) {
   return count;
 }
 
-/* A number of at most 19 digits, zeros of a small one not counted, without an exponent: its digits, how many follow the point, and its end. NULL:
- * something else. Reads at most 8 bytes beyond what it takes: 2 + 16 + 24 + 8 in all. */
+/* A number of at most 19 digits, zeros of a small one not counted, without an exponent: its digits, how many follow the
+ * point, and its end. NULL: something else. Reads at most 40 bytes. */
 BJVMI_NUM_HOT const char *scan_plain(const char *p, uint64_t *mantissa, unsigned *fraction) {
   const char *first = p;
   uint64_t m = 0;

@@ -1,4 +1,7 @@
 /* Reading of double and float: known cases, borders, and comparison with an exact oracle (bignum.h). */
+#define _DEFAULT_SOURCE /* for guard.h */
+
+#include "guard.h"
 #include "num_fixture.h"
 
 #ifndef BJVM_SIZE_SMALL
@@ -29,6 +32,27 @@ static void check_plain(const bjvmi_num *num, bjvm_status status, const double *
       cr_assert(float_bits(got_f) == float_bits(*f), "%.60s: %a, should be %a", text, (double)got_f,
                 (double)*f);
   }
+}
+
+/* No more than BJVMI_NUM_PLAIN bytes are read, whatever they are: behind them is a page without access. */
+Test(num_parse, plain_readers_stay_inside) {
+  char *p = guard_end(4096) - BJVMI_NUM_PLAIN;
+  uint64_t state = 42;
+  size_t taken = 0;
+  for (int i = 0; i < 200000; i++) {
+    double d;
+    float f;
+    for (size_t k = 0; k < BJVMI_NUM_PLAIN; k++) p[k] = "0123456789000000"[oracle_random(&state) % 16];
+    size_t digits = oracle_random(&state) % 18, places = oracle_random(&state) % 30;
+    if (oracle_random(&state) % 2) p[0] = '-';
+    p[digits + 1] = "..,e"[oracle_random(&state) % 4];
+    if (digits + 2 + places < BJVMI_NUM_PLAIN) p[digits + 2 + places] = ".,}e"[oracle_random(&state) % 4];
+    const char *end = bjvmi_num_plain_double(p, &d), *float_end = bjvmi_num_plain_float(p, &f);
+    cr_assert(!end || end < p + BJVMI_NUM_PLAIN, "%.42s", p);
+    cr_assert(!float_end || float_end < p + BJVMI_NUM_PLAIN, "%.42s", p);
+    taken += end != NULL;
+  }
+  cr_expect_gt(taken, 20000);
 }
 #endif
 
