@@ -236,13 +236,12 @@ char *bjvmi_encode_array(bjvmi_encoder *vm, char *out, const bjvm_plan *plan, co
 /* By itself, as the inside of bjvmi_encode_string wants registers. */
 static __attribute__((noinline)) char *put_strings(bjvmi_encoder *vm, char *out,
                                                    const upb_StringView *strings, size_t size) {
-  const upb_StringView *end = strings + size;
   char sep = '[';
-  for (; strings < end; strings++) {
+  for (size_t i = 0; i < size; i++) { /* strings may be NULL where there are none */
     ROOM();
     *out++ = sep;
     sep = ',';
-    out = bjvmi_encode_string(vm, out, strings->data, strings->size);
+    out = bjvmi_encode_string(vm, out, strings[i].data, strings[i].size);
     if (!out) return NULL;
   }
   return out;
