@@ -7,6 +7,7 @@
  * had to be escaped. A .proto name that follows from the JSON name is not in the pool. The pool's order is
  * the order in which names are asked for.
  */
+#include "camel.h"
 #include "compiler.h"
 
 #include <stdlib.h>
@@ -215,10 +216,8 @@ static bjvmi_name encode(bjvmi_compiler *c, const affix *around, const char *nam
   return made;
 }
 
-static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-
 /* ASCII letters and digits. */
-static bool is_plain(char c) { return (c >= 'a' && c <= 'z') || is_upper(c) || (c >= '0' && c <= '9'); }
+static bool is_plain(char c) { return bjvmi_is_lower(c) || bjvmi_is_upper(c) || (c >= '0' && c <= '9'); }
 
 /* Whether `proto` is `json`, letters and digits, with `_x` in the place of each X, and another name. */
 static bool is_derived(const char *json, const char *proto) {
@@ -226,13 +225,11 @@ static bool is_derived(const char *json, const char *proto) {
   if (strlen(proto) + field_affix.before_size + field_affix.after_size > BJVMI_NAME_MAX) return false;
   for (; *json; json++, proto++) {
     if (!is_plain(*json)) return false;
-    if (is_upper(*json)) {
-      if (proto[0] != '_' || proto[1] != *json - 'A' + 'a') return false;
+    if (bjvmi_is_upper(*json)) {
+      if (*proto++ != '_') return false;
       differs = true;
-      proto++;
-    } else if (*proto != *json) {
-      return false;
     }
+    if (*proto != bjvmi_to_lower(*json)) return false;
   }
   return differs && *proto == 0;
 }

@@ -10,6 +10,7 @@
 #include "bind.h"
 
 #include "bjvm/plan.h"
+#include "camel.h"
 #include "image.h"
 #include "sparse.h"
 #include "text.h"
@@ -418,7 +419,7 @@ static uint32_t own_length(const char *names, uint32_t name) {
   uint32_t length = bjvmi_name_length(names, name);
   uint32_t extra = 0;
   if (!is_derived(names, name)) return length;
-  for (uint32_t i = 0; i < length; i++) extra += names[name + i] >= 'A' && names[name + i] <= 'Z';
+  for (uint32_t i = 0; i < length; i++) extra += bjvmi_is_upper(names[name + i]);
   return length + extra;
 }
 

@@ -4,6 +4,7 @@
  * exact compare of the unescaped name accepts it; an unknown name costs its length; reading over a value
  * obeys the same depth limit as reading it.
  */
+#include "camel.h"
 #include "decode.h"
 
 enum { NAME_ROOM = 256 }; /* a name with escapes that is longer goes to temporary memory */
@@ -494,12 +495,8 @@ static bjvmi_decode_order *order_of(bjvmi_decoder *vm, const bjvmi_word *before)
 static const char *behind_derived(const char *p, const char *from, size_t n) {
   const char *end = p + BJVMI_DECODE_PAD - 1;
   for (size_t i = 1; i < n; i++) {
-    char c = from[i];
-    if (c >= 'A' && c <= 'Z') {
-      if (*p++ != '_') return NULL;
-      c = (char)(c - 'A' + 'a');
-    }
-    if (p >= end || *p++ != c) return NULL;
+    if (bjvmi_is_upper(from[i]) && *p++ != '_') return NULL;
+    if (p >= end || *p++ != bjvmi_to_lower(from[i])) return NULL;
   }
   return p;
 }

@@ -4,6 +4,7 @@
  * How a word is printed follows from its kind's shape; mnemonics come from ops.def. Kept: the text depends on
  * the file only, no memory is taken, and names of any length pass through without being cut.
  */
+#include "camel.h"
 #include "image.h"
 #include "text.h"
 
@@ -140,9 +141,9 @@ static void put_sub(listing *l, const bjvmi_word *w) {
 static void put_derived(listing *l, uint32_t name, uint32_t size) {
   for (uint32_t i = 0; i < size; i++) {
     char c = l->image->names[name + i];
-    bool upper = c >= 'A' && c <= 'Z';
-    const char bytes[2] = {'_', (char)(c - 'A' + 'a')};
-    put_bytes(l, upper ? bytes : &c, upper ? 2 : 1);
+    const char bytes[2] = {'_', bjvmi_to_lower(c)};
+    if (bjvmi_is_upper(c)) put_bytes(l, bytes, 2);
+    else put_bytes(l, &c, 1);
   }
 }
 

@@ -6,6 +6,7 @@
  * points at the header and has no records).
  */
 #include "image.h"
+#include "camel.h"
 #include "short_string.h"
 
 const uint8_t bjvmi_shapes[BJVMI_KIND_COUNT] = {
@@ -240,16 +241,12 @@ int bjvmi_table_find(const bjvm_image *image, const bjvmi_table *table, const ch
   return -1;
 }
 
-static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-
-static bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-
 /* The size of the JSON name that `name` may be derived from; 0: there is none. */
 static size_t json_size(const char *name, size_t size) {
   size_t n = 0;
   for (size_t i = 0; i < size; i++, n++) {
-    if (is_upper(name[i])) return 0;
-    if (name[i] == '_' && (++i == size || !is_lower(name[i]))) return 0;
+    if (bjvmi_is_upper(name[i])) return 0;
+    if (name[i] == '_' && (++i == size || !bjvmi_is_lower(name[i]))) return 0;
   }
   return n == size ? 0 : n;
 }
@@ -257,7 +254,7 @@ static size_t json_size(const char *name, size_t size) {
 /* The next byte of that JSON name. */
 static char next_json_byte(const char **p) {
   char c = *(*p)++;
-  return c == '_' ? (char)(*(*p)++ - ('a' - 'A')) : c;
+  return c == '_' ? bjvmi_to_upper(*(*p)++) : c;
 }
 
 /* bjvmi_key_hash of that JSON name, which has `size` bytes; it may be of any length, so it is not put together
@@ -292,11 +289,9 @@ int bjvmi_table_find_json(const bjvm_image *image, const bjvmi_table *table, con
   return -1;
 }
 
-static unsigned char lower(char c) { return (unsigned char)(is_upper(c) ? c + ('a' - 'A') : c); }
-
 static bool equal_folded(const char *a, const char *b, size_t size) {
   for (size_t i = 0; i < size; i++)
-    if (lower(a[i]) != lower(b[i])) return false;
+    if (bjvmi_to_lower(a[i]) != bjvmi_to_lower(b[i])) return false;
   return true;
 }
 

@@ -4,24 +4,17 @@
  * Kept: what one function accepts, the other turns back into the same bytes.
  * Source: the ProtoJSON page of the Protocol Buffers documentation.
  */
+#include "camel.h"
 #include "time_text.h"
-
-static bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 
 char *bjvmi_mask_to_camel(char *out, const char *p, size_t size, const char **bad) {
   const char *end = p + size;
   for (; p < end; p++) {
-    if (is_upper(*p) || (*p == '_' && (end - p < 2 || !is_lower(p[1])))) {
+    if (bjvmi_is_upper(*p) || (*p == '_' && (end - p < 2 || !bjvmi_is_lower(p[1])))) {
       *bad = p;
       return NULL;
     }
-    if (*p == '_') {
-      p++;
-      *out++ = (char)(*p - 'a' + 'A');
-    } else {
-      *out++ = *p;
-    }
+    *out++ = *p == '_' ? bjvmi_to_upper(*++p) : *p;
   }
   return out;
 }
@@ -32,12 +25,9 @@ char *bjvmi_mask_to_snake(char *out, const char *p, size_t size, const char **ba
       *bad = p;
       return NULL;
     }
-    if (is_upper(*p)) {
-      *out++ = '_';
-      *out++ = (char)(*p - 'A' + 'a');
-    } else {
-      *out++ = *p;
-    }
+    *out = '_';
+    out += bjvmi_is_upper(*p);
+    *out++ = bjvmi_to_lower(*p);
   }
   return out;
 }

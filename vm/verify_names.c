@@ -5,6 +5,7 @@
  * into the documents of its host. Kept: every name ends in front of the pool's padding, so that a wide copy
  * or compare of it stays inside the pool.
  */
+#include "camel.h"
 #include "verify.h"
 
 /* What stands around a name that is printed. */
@@ -42,7 +43,7 @@ bool bjvmi_check_raw_name(bjvmi_check *c, const void *at, uint32_t name, uint32_
 }
 
 static bool is_identifier_byte(char b) {
-  return (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || (b >= '0' && b <= '9') || b == '_' || b == '.';
+  return bjvmi_is_lower(b) || bjvmi_is_upper(b) || (b >= '0' && b <= '9') || b == '_' || b == '.';
 }
 
 /* The full name of a message, enum or extension. It goes into error messages, hence the plain bytes. */
@@ -146,7 +147,7 @@ static bool check_derived(const bjvmi_check *c, const char *p, uint32_t length, 
   for (uint32_t i = field_quotes.size; i < length - field_quotes.size; i++) {
     if (!is_identifier_byte(p[i]) || p[i] == '_' || p[i] == '.')
       return bjvmi_check_fail(c, p + i, BJVMI_FAULT_DERIVED_BYTES);
-    extra += p[i] >= 'A' && p[i] <= 'Z';
+    extra += bjvmi_is_upper(p[i]);
   }
   if (extra == 0) return bjvmi_check_fail(c, p - 1, BJVMI_FAULT_DERIVED_SAME);
   return length + extra > BJVMI_NAME_MAX ? bjvmi_check_fail(c, p - 1, BJVMI_FAULT_DERIVED_LONG) : true;
