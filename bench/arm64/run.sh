@@ -34,7 +34,7 @@ build() {
   "$(gcc_of arm64)" -static "$out/$1"/*_*.o "$out/$1"/vm/*.o "$out/$1/isoc23.o" $libraries -o "$out/$1/bench"
   # shellcheck disable=SC2086
   "$(gcc_of arm64)" -static "$out/$1/kernels.o" "$out/$1"/vm/vm_string*.o "$out/$1"/vm/vm_kernels.c.o "$out/$1"/vm/vm_utf8.c.o \
-    "$out/$1"/vm/vm_base64.c.o -o "$out/$1/kernels"
+    "$out/$1"/vm/vm_base64.c.o "$out/$1"/vm/vm_sparse_rows.c.o -o "$out/$1/kernels"
 }
 
 # count PROGRAM ARGUMENT...: the instructions of a run.
