@@ -1,4 +1,4 @@
-/* The rows of a wide message read, in portable, SSE2 and AVX2 form, and the first two bits of each turned into words.
+/* The rows of a wide message read, in portable, SSE2, AVX2 and NEON form, and the first two bits of each turned into words.
  *
  * Neighbours: sparse.c, which lays out the rows and takes what is left; kernels.c chooses the form. Kept: no load leaves the
  * bytes of a row.
@@ -10,6 +10,7 @@
 #include "sparse_rows.h"
 
 #include "kernels_impl.h"
+#include "neon.h"
 #include "plan_format.h"
 
 #ifndef BJVM_SIZE_SMALL
@@ -175,6 +176,67 @@ AVX2_INLINE uint64_t units_8_avx2(const char *p) {
 #define units_8 units_8_avx2
 AVX2 bjvmi_rows_found bjvmi_rows_read_avx2(const bjvmi_rows *r, const char *msg, uint64_t *bits,
                                            uint16_t *found) {
+  READ_ALL();
+}
+#undef units_1
+#undef units_4
+#undef units_8
+
+#endif
+
+/* -- NEON. Narrowing saturates too. --------------------------------------------------------------------------- */
+
+#ifdef BJVMI_HAVE_NEON
+
+BJVMI_INLINE uint64_t not_zero_neon(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d) {
+  const uint8x16_t bit = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+  uint8x16_t ab = vpaddq_u8(vandq_u8(vtstq_u8(a, a), bit), vandq_u8(vtstq_u8(b, b), bit));
+  uint8x16_t cd = vpaddq_u8(vandq_u8(vtstq_u8(c, c), bit), vandq_u8(vtstq_u8(d, d), bit));
+  uint8x16_t sums = vpaddq_u8(ab, cd);
+  return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(sums, sums)), 0);
+}
+
+BJVMI_INLINE uint64_t units_1_neon(const char *p) {
+  return not_zero_neon(bjvmi_neon_load(p), bjvmi_neon_load(p + 16), bjvmi_neon_load(p + 32),
+                       bjvmi_neon_load(p + 48));
+}
+
+/* 16 bytes to four times 16 bits, one for each 4 bytes; */
+BJVMI_INLINE uint16x4_t four_4(const char *p) { return vqmovn_u32(vreinterpretq_u32_u8(bjvmi_neon_load(p))); }
+
+/* 64 bytes to 16, one for each 4. */
+BJVMI_INLINE uint8x16_t bytes_4_neon(const char *p) {
+  uint16x8_t low = vcombine_u16(four_4(p), four_4(p + 16));
+  uint16x8_t high = vcombine_u16(four_4(p + 32), four_4(p + 48));
+  return vcombine_u8(vqmovn_u16(low), vqmovn_u16(high));
+}
+
+BJVMI_INLINE uint64_t units_4_neon(const char *p) {
+  return not_zero_neon(bytes_4_neon(p), bytes_4_neon(p + 64), bytes_4_neon(p + 128), bytes_4_neon(p + 192));
+}
+
+/* 32 bytes to four times 16 bits, one for each 8 bytes; */
+BJVMI_INLINE uint16x4_t four_8(const char *p) {
+  uint32x2_t low = vqmovn_u64(vreinterpretq_u64_u8(bjvmi_neon_load(p)));
+  uint32x2_t high = vqmovn_u64(vreinterpretq_u64_u8(bjvmi_neon_load(p + 16)));
+  return vqmovn_u32(vcombine_u32(low, high));
+}
+
+/* 128 bytes to 16, one for each 8. */
+BJVMI_INLINE uint8x16_t bytes_8_neon(const char *p) {
+  uint16x8_t low = vcombine_u16(four_8(p), four_8(p + 32));
+  uint16x8_t high = vcombine_u16(four_8(p + 64), four_8(p + 96));
+  return vcombine_u8(vqmovn_u16(low), vqmovn_u16(high));
+}
+
+BJVMI_INLINE uint64_t units_8_neon(const char *p) {
+  return not_zero_neon(bytes_8_neon(p), bytes_8_neon(p + 128), bytes_8_neon(p + 256), bytes_8_neon(p + 384));
+}
+
+#define units_1 units_1_neon
+#define units_4 units_4_neon
+#define units_8 units_8_neon
+bjvmi_rows_found bjvmi_rows_read_neon(const bjvmi_rows *r, const char *msg, uint64_t *bits, uint16_t *found) {
   READ_ALL();
 }
 #undef units_1

@@ -45,5 +45,6 @@ bjvmi_rows_found bjvmi_rows_read_portable(const bjvmi_rows *r, const char *msg, 
                                           uint16_t *found);
 bjvmi_rows_found bjvmi_rows_read_sse2(const bjvmi_rows *r, const char *msg, uint64_t *bits, uint16_t *found);
 bjvmi_rows_found bjvmi_rows_read_avx2(const bjvmi_rows *r, const char *msg, uint64_t *bits, uint16_t *found);
+bjvmi_rows_found bjvmi_rows_read_neon(const bjvmi_rows *r, const char *msg, uint64_t *bits, uint16_t *found);
 
 #endif /* BJVM_SPARSE_ROWS_H_ */

@@ -370,5 +370,5 @@ static uint8_t *decode(uint8_t *out, const char *text, size_t size, const char *
 }
 
 const bjvmi_kernels bjvmi_kernels_neon = {
-    "neon", escape, scan, utf8, encode, decode, bjvmi_rows_read_portable};
+    "neon", escape, scan, utf8, encode, decode, bjvmi_rows_read_neon};
 #endif
