@@ -64,10 +64,10 @@ BJVMI_INLINE size_t take(uint64_t bits, const uint16_t *words, uint16_t *found, 
 
 #define EACH_UNIT(type)                                                                                      \
   uint64_t bits = 0;                                                                                         \
-  for (size_t i = 0; i < BJVMI_ROW; i++) {                                                                   \
+  for (size_t i = BJVMI_ROW; i-- > 0;) {                                                                     \
     type v;                                                                                                  \
     memcpy(&v, p + i * sizeof v, sizeof v);                                                                  \
-    bits |= (uint64_t)(v != 0) << i;                                                                         \
+    bits = bits * 2 + (v != 0);                                                                              \
   }                                                                                                          \
   return bits
 

@@ -369,6 +369,5 @@ static uint8_t *decode(uint8_t *out, const char *text, size_t size, const char *
   return bjvmi_base64_decode_portable(out, (const char *)p, size, bad);
 }
 
-const bjvmi_kernels bjvmi_kernels_neon = {
-    "neon", escape, scan, utf8, encode, decode, bjvmi_rows_read_neon};
+const bjvmi_kernels bjvmi_kernels_neon = {"neon", escape, scan, utf8, encode, decode, bjvmi_rows_read_neon};
 #endif
