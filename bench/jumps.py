@@ -14,8 +14,8 @@ from pathlib import Path
 
 LOOPS = ("bjvmi_encode_run", "bjvmi_decode_run")
 # Objects whose functions are kernels, by source file.
-KERNELS = ("base64.c", "num_int.c", "num_parse.c", "num_print.c", "sparse.c", "string_avx2.c", "string_neon.c", "string_portable.c",
-           "string_sse2.c", "string_unescape.c", "utf8.c")
+KERNELS = ("base64.c", "encode_json.c", "encode_map.c", "num_int.c", "num_parse.c", "num_print.c", "sparse.c", "sparse_rows.c",
+           "string_avx2.c", "string_neon.c", "string_portable.c", "string_sse2.c", "string_unescape.c", "utf8.c")
 COLUMNS = ("instructions", "indirect jumps", "indirect calls", "calls", "stack loads", "stack stores", "saved")
 
 
