@@ -5,7 +5,12 @@
  * digits exactly: where 19 of them are not enough, the text is walked again, in time linear in its length.
  */
 #define BJVMI_NUM_TABLES_DEFINE
+#include "kernels.h"
 #include "num_wide.h"
+
+#ifdef BJVMI_HAVE_SSE2
+#include <emmintrin.h>
+#endif
 
 /* An exponent stops growing here; no text can be long enough to bring it back into range. */
 #define EXPONENT_STOP ((int64_t)100000000000000000)
@@ -55,6 +60,28 @@ static char *print_8(char *out, uint32_t v) {
   return out + 8;
 }
 
+/* Two numbers below 10^8, one behind the other, all 16 digits. */
+static char *print_16(char *out, uint32_t first, uint32_t second) {
+#if defined(BJVMI_HAVE_SSE2) && !defined(BJVM_SIZE_SMALL)
+  /* The steps of bjvmi_num_split8 for both at once, with the quotient and the rest of each in lanes half as wide. */
+  __m128i v = _mm_unpacklo_epi64(_mm_cvtsi32_si128((int)first), _mm_cvtsi32_si128((int)second));
+  __m128i q =
+      _mm_srli_epi64(_mm_mul_epu32(v, _mm_set1_epi32((int)0xd1b71759)), 45); /* 2^45 / 10^4, rounded up */
+  v = _mm_sub_epi64(v, _mm_mul_epu32(q, _mm_set1_epi32(10000)));
+  v = _mm_or_si128(q, _mm_slli_epi64(v, 32));
+  q = _mm_srli_epi16(_mm_mulhi_epu16(v, _mm_set1_epi16(5243)), 3); /* 2^19 / 10^2 */
+  v = _mm_sub_epi16(v, _mm_mullo_epi16(q, _mm_set1_epi16(100)));
+  v = _mm_or_si128(q, _mm_slli_epi32(v, 16));
+  q = _mm_mulhi_epu16(v, _mm_set1_epi16(6554)); /* 2^16 / 10 */
+  v = _mm_sub_epi16(v, _mm_mullo_epi16(q, _mm_set1_epi16(10)));
+  v = _mm_or_si128(q, _mm_slli_epi16(v, 8));
+  _mm_storeu_si128((__m128i *)(void *)out, _mm_or_si128(v, _mm_set1_epi8('0')));
+  return out + 16;
+#else
+  return print_8(print_8(out, first), second);
+#endif
+}
+
 char *bjvmi_num_print_u32(char *out, uint32_t v) {
   if (v < 100000000) return print_short(out, v);
   uint32_t upper = v / 100000000;
@@ -68,7 +95,7 @@ char *bjvmi_num_print_u64(char *out, uint64_t v) {
   if (upper < 100000000) return print_8(print_short(out, (uint32_t)upper), lower);
   uint32_t top = (uint32_t)(upper / 100000000);
   out = print_short(out, top);
-  return print_8(print_8(out, (uint32_t)(upper - (uint64_t)top * 100000000)), lower);
+  return print_16(out, (uint32_t)(upper - (uint64_t)top * 100000000), lower);
 }
 
 char *bjvmi_num_print_i32(char *out, int32_t v) {
