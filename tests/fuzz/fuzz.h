@@ -92,9 +92,10 @@ static inline bool fuzz_has(const bjvm_output *text, const char *part) {
 }
 
 /* Whether the text may be read as another message than it was printed from, rightly: with .proto names the two fields
- * of cases.v2.Swap have each other's, and a NullValue field is null whatever its number. */
+ * of cases.v2.Swap have each other's, a NullValue field is null whatever its number, and in an Any a field of the name
+ * @type stands beside the type. */
 static inline bool fuzz_ambiguous(const bjvm_output *text) {
-  if (fuzz_has(text, "\"swap_")) return true;
+  if (fuzz_has(text, "\"swap_") || fuzz_has(text, ",\"@type\":")) return true;
   return fuzz_has(text, "null") &&
          (fuzz_has(text, "nil\"") || fuzz_has(text, "Nil\"") || fuzz_has(text, "\"pn\""));
 }
