@@ -6,7 +6,7 @@
  * differs from message to message; branches are on the four wire types, and how varints of different types are stored
  * stands in a table.
  *
- * Invariant: what is stored is a whole field, exactly as upb_Decode stores it; wire_read_test.c compares the two.
+ * Invariant: what is stored is a whole field, exactly as upb_Decode stores it; wire_test.c compares the two.
  */
 #include "wire_read.h"
 

@@ -228,6 +228,7 @@ static void set_up(bjvmi_decoder *vm, const char *json, size_t size, upb_Arena *
     SIZE = offsetof(bjvmi_decoder, waiting_count) + sizeof vm->waiting_count - FIRST,
     HALF = 64
   };
+  _Static_assert(SIZE >= HALF, "there are two halves");
   memset((char *)vm + FIRST, 0, HALF); /* in two, as gcc makes the slow `rep stos` of one */
   memset((char *)vm + FIRST + HALF, 0, SIZE - HALF);
   vm->json = vm->key = json;

@@ -50,8 +50,8 @@ static inline bool same(const char *p, const char *q, size_t n) {
 #endif
 }
 
-/* Whether the first 4 bytes are equal: a name with its quotes and colon has no fewer. Most of the names that are not
- * the one looked for differ there. */
+/* Whether the first 4 bytes are equal: a name with its quotes and colon has no fewer, but for the empty one, which is left
+ * to the tables. Most of the names that are not the one looked for differ there. */
 static inline bool same_start(const char *p, const char *q) {
   uint32_t a;
   uint32_t b;
@@ -162,9 +162,9 @@ open_object: /* p is at the brace of `child` */
   f->u.message.wide = NULL;
   f->u.message.any = NULL;
   f->first = (uint16_t)vm->extension_count;
-  if (__builtin_expect(plan->word_count > 64, 0) && !bjvmi_decode_wide_begin(vm, f)) goto failed_here;
   w = plan->words;
   f->pc = w + plan->word_count; /* no member yet */
+  if (__builtin_expect(plan->word_count > 64, 0) && !bjvmi_decode_wide_begin(vm, f)) goto failed_here;
   p = bjvmi_decode_token(vm, p + 1);
   if (*p == '}') goto close_object;
 
@@ -655,9 +655,9 @@ any_value : {
   f->u.message.wide = NULL;
   f->u.message.any = any;
   f->first = (uint16_t)vm->extension_count;
-  if (__builtin_expect(plan->word_count > 64, 0) && !bjvmi_decode_wide_begin(vm, f)) goto failed_here;
   w = plan->words;
   f->pc = w + plan->word_count;
+  if (__builtin_expect(plan->word_count > 64, 0) && !bjvmi_decode_wide_begin(vm, f)) goto failed_here;
   if (__builtin_expect(any->type_seen, 1)) goto behind_member;
   p = bjvmi_decode_token(vm, p);
   goto member;

@@ -22,7 +22,7 @@ static inline const void *value_at(const void *value, const bjvmi_word *words, u
     if (!out) goto failed;                                                                                   \
   }
 
-/* Prints `child`, a Value: one that holds no others goes on here, at `next`. Which member it has is as good as random, so
+/* Prints `child`, a Value: one that holds no others goes on here, at `next`, and the others at `open`: nothing comes behind it. Which member it has is as good as random, so
  * strings, bools and null are one case. */
 #define PUT_VALUE(next)                                                                                      \
   which = bjvmi_upb_oneof_case(child, words[0].presence);                                                    \

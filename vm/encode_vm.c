@@ -432,6 +432,7 @@ json_value:
 #else
 json_container:
 #endif
+  if (__builtin_expect(f + 1 >= vm->frame_end, 0)) goto too_deep; /* here, while plan and pc tell the field */
   plan = sub;
   pc = plan->words;
   child = bjvmi_upb_pointer(bjvmi_upb_at(child, pc->offset));

@@ -347,5 +347,15 @@ Test(encode_json, inside_messages) {
   cr_expect_eq(plain.status, BJVM_EMPTY_VALUE);
   cr_expect_str_eq(plain.error.path, "val[1][1]");
   compare(plain, fail_with(&t, "cases.v3.Wkt", msg, BJVM_ENCODE_SORT_MAP_KEYS, 0));
+  /* the first frame does not fit: the field is named */
+  static const char *const fields[][2] = {
+      {"{\"st\":{}}", "st"}, {"{\"lv\":[]}", "lv"}, {"{\"val\":{}}", "val"}};
+  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+    msg = fixture_read_ok(&t.f, "cases.v3.Wkt", fields[i][0]);
+    plain = fail_with(&t, "cases.v3.Wkt", msg, 0, 1);
+    cr_expect_eq(plain.status, BJVM_DEPTH);
+    cr_expect_str_eq(plain.error.path, fields[i][1]);
+    compare(plain, fail_with(&t, "cases.v3.Wkt", msg, BJVM_ENCODE_SORT_MAP_KEYS, 1));
+  }
   tree_close(&t);
 }
