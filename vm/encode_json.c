@@ -113,7 +113,7 @@ member : {
   if (__builtin_expect(!out, 0)) goto failed;
   *out++ = ':';
   ROOM();
-  child = upb_value_getconstptr(e->val);
+  child = bjvmi_upb_map_message_value(e);
   PUT_VALUE(member)
 }
 

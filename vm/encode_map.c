@@ -132,7 +132,7 @@ char *bjvmi_encode_map_next(bjvmi_encoder *vm, char *out, bjvmi_encode_frame *f,
     if (!e) return out;
     *out = ',';
     out += f->extension++ != 0;
-    *child = upb_value_getconstptr(e->val);
+    *child = bjvmi_upb_map_message_value(e);
     upb_StringView name = bjvmi_upb_map_string_key(e);
     out = bjvmi_encode_string(vm, out, name.data, name.size);
     if (!out) return NULL;

@@ -102,6 +102,11 @@ static inline upb_StringView bjvmi_upb_map_string_value(const upb_tabent *e) {
   return *(const upb_StringView *)upb_value_getptr(e->val);
 }
 
+/* The message that is the value of an entry. */
+static inline const void *bjvmi_upb_map_message_value(const upb_tabent *e) {
+  return upb_value_getconstptr(e->val);
+}
+
 /* A key or value that is no string is the first bytes of its word: all 8 are copied, whatever its size, as gcc
  * makes `rep movs` of a size that varies. */
 static inline void bjvmi_upb_map_get_key(const upb_Map *map, const upb_tabent *e, upb_MessageValue *key) {
